@@ -145,7 +145,7 @@ async def test_what_a_value_means_is_shown_beside_it_without_escapes(menu):
     assert "\x1b" not in str(meanings)
     assert "make *" in meanings["forget 1"]
     (now, *_others, reset) = await menu.offers("/config approval_mode ")
-    assert (now.meaning, reset.meaning) == ("in force now", "reset it to ask")
+    assert (now.meaning, reset.meaning) == ("in use", "reset it to ask")
 
 
 @pytest.mark.parametrize(

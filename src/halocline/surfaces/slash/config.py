@@ -9,7 +9,7 @@ from halocline.client.settings import Setting, SettingsService
 from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, mark_used
 
 DEFAULT = "default"
 WHEN = "Switches of auto_approve apply at once, limits with your next prompt, and the rest in new tasks."
@@ -37,8 +37,10 @@ async def complete_config(client: Client, task: str, given: Sequence[str]) -> di
         case [name]:
             (row,) = settings_of(client, task).find(name, exact=True)
             now = format_setting(row.value)
-            values = {value: "in force now" if value == now else "" for value in _known_values(row)}
-            return {**values, DEFAULT: f"reset it to {format_setting(row.default) or 'nothing'}"}
+            return {
+                **mark_used(_known_values(row), now),
+                DEFAULT: f"reset it to {format_setting(row.default) or 'nothing'}",
+            }
     return {}
 
 

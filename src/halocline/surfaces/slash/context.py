@@ -1,7 +1,7 @@
 """The context and the result of an answer to a slash command."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,8 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
 
 ANEW = "anew"
+IN_USE = "in use"
+"""How the meaning of the value that counts now begins, in a list of values."""
 _OWN, _YES_NO = "halocline ", "halocline yes or no "
 """How the requests of Halocline's own questions begin."""
 
@@ -81,6 +83,11 @@ class SlashContext(Value, frozen=True):
     @property
     def workspace(self) -> Path:
         return Path(self.client.state(self.task).workspace)
+
+
+def mark_used(values: Iterable[str], used: str) -> dict[str, str]:
+    """List values without meanings, with a mark at the one that counts now."""
+    return {value: IN_USE if value == used else "" for value in values}
 
 
 async def ask_choice(view: SlashView, question: str, options: Sequence[str]) -> str | None:

@@ -8,10 +8,9 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import format_count, format_money, model_name
 from halocline.surfaces.rows.words import describe_effort
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import IN_USE, SlashAnswer, SlashContext
 
 DEFAULT = "default"
-USED = "in use"
 ANEW = "The next request may miss the provider's cache."
 
 
@@ -64,7 +63,7 @@ async def complete_model(client: Client, task: str, given: Sequence[str]) -> dic
         case []:
             now = client.state(task).model.name if client.is_open(task) else ""
             usable = (one for one in await client.models.list_models() if one.usable and not one.leaving)
-            offered = {now: USED} | {one.name: describe_model(one) for one in usable if one.name != now}
+            offered = {now: IN_USE} | {one.name: describe_model(one) for one in usable if one.name != now}
             return {name: about for name, about in offered.items() if name}
         case [model]:
             return _list_levels(client, task, model)
@@ -82,7 +81,10 @@ def describe_model(model: OfferedModel) -> str:
 
 
 async def complete_effort(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    return {} if given else _list_levels(client, task, client.state(task).model.name)
+    state = client.state(task)
+    levels = {} if given else _list_levels(client, task, state.model.name)
+    used = describe_effort(state.model.effort, state.model.thinking_budget) or DEFAULT
+    return levels | {level: IN_USE for level in levels if level == used}
 
 
 def _list_levels(client: Client, task: str, model: str) -> dict[str, str]:

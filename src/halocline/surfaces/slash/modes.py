@@ -8,7 +8,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Mode, is_looser
 from halocline.protocol.state.state import State
 from halocline.surfaces.figures import format_plural
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext, ask_yes_no
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, ask_yes_no, mark_used
 
 
 async def answer_mode(context: SlashContext, rest: str) -> SlashAnswer:
@@ -65,11 +65,11 @@ def _report_change(context: SlashContext, command: cmd.AnyCommand | None, descri
 
 
 async def complete_mode(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    return {} if given else dict.fromkeys(Mode, "")
+    return {} if given else mark_used(Mode, client.state(task).plan.mode)
 
 
 async def complete_approvals(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    return {} if given else dict.fromkeys(ApprovalMode, "")
+    return {} if given else mark_used(ApprovalMode, client.state(task).permissions.approval_mode)
 
 
 NO_JUDGE = "There is no judge of approvals. It needs judge.model and judge.rule in settings.toml, and a new task."

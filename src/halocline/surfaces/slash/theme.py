@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.slash.config import change_setting, settings_of
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashTheme
+from halocline.surfaces.slash.context import IN_USE, SlashAnswer, SlashContext, SlashTheme
 
 SETTING = "terminal.theme"
 
@@ -30,5 +30,5 @@ async def complete_theme(client: Client, task: str, given: Sequence[str]) -> dic
         return {}
     themes = client.themes_of(task)
     shown, offered = themes.choose()[0].name, {theme.name: theme.description for theme in themes.listed()}
-    offered[shown] = f"{offered[shown]} (in use)".lstrip()
+    offered[shown] = f"{IN_USE} · {offered[shown]}".rstrip(" ·")
     return offered | {theme.name: f"cannot be used: {theme.problem}" for theme in themes.list_broken()}

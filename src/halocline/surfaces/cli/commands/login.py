@@ -25,6 +25,7 @@ from halocline.surfaces.cli.args.task_options import choices_of
 from halocline.surfaces.cli.plain.questions import can_draw, on_terminal, pick_option
 from halocline.surfaces.cli.stderr import print_folded
 from halocline.surfaces.page_opener import open_page
+from halocline.surfaces.terminal import application
 
 UNTRIED = "Nothing was stored. To store the key without testing it: --no-test"
 REFUSED = "Nothing was stored. Copy the key again, or create a new one."
@@ -113,8 +114,8 @@ def _choose_model(client: Client, account: Account, names: Sequence[str]) -> Non
     provider, now = account.provider, client.settings.find("model")[0].value
     picked = names[0] if len(names) == 1 and not now and account.needs_address else ""
     if names and on_terminal() and can_draw():
-        rows = [pickers.list_picker.PickerEntry(f"{provider}/{name}", name) for name in names]
-        kept = [pickers.list_picker.PickerEntry(now, now, "as now")] if now else []
+        rows = [application.choice_list.PickerEntry(f"{provider}/{name}", name) for name in names]
+        kept = [application.choice_list.PickerEntry(now, now, "as now")] if now else []
         with suppress(KeyboardInterrupt):  # no choice is a choice
             title = "Which model do new tasks use?"
             chosen = pickers.list_picker.pick_entry(title, [*kept, *rows], client.own_theme)
@@ -200,7 +201,8 @@ def _choose_provider(all_of_them: list[Account], theme: Theme) -> str:
         raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
     if on_terminal() and can_draw():
         rows = [
-            pickers.list_picker.PickerEntry(one.provider, one.provider, _describe_account(one)) for one in all_of_them
+            application.choice_list.PickerEntry(one.provider, one.provider, _describe_account(one))
+            for one in all_of_them
         ]
         return pickers.list_picker.pick_entry("Which provider?", rows, theme)
     options = {str(number): _account_row(account) for number, account in enumerate(all_of_them, start=1)}

@@ -1,15 +1,18 @@
 """The actions of the keys, named as in the table of keys."""
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 
 from prompt_toolkit.document import Document
 
-from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
+from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer, take_choice
 from halocline.surfaces.cli.live.mode_cycle import find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.context import IN_USE
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
 from halocline.surfaces.terminal.asking.menu import NO_ANSWER
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 
@@ -18,6 +21,9 @@ PICKERS = (
     *("/config", "/settings", "/agents", "/theme"),
 )
 """Commands that open the list of their values; with Enter again, or without values, they only report."""
+OPENED_AT_ONCE = ("/resume",)
+"""Commands of which Enter picks the first value."""
+VALUE_HINT = "Type a value, or choose one"
 TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""
 
@@ -49,7 +55,7 @@ class LiveActions:
             composer.buffer.delete_before_cursor()
             return self.new_line()
         if composer.request:
-            return composer.request.finish(composer.text)
+            return composer.finish_request()
         is_incomplete = self._names_command() and not take_choice(composer.buffer)
         if composer.text.strip() in PICKERS and session.is_prompting and (is_incomplete or composer.text in PICKERS):
             return session.start(self._open_values(composer.text.strip()))
@@ -58,15 +64,20 @@ class LiveActions:
         return self._send_typed() if composer.text.strip() else self._send_what_waits()
 
     async def _open_values(self, command: str) -> None:
-        """Open the list of values of a command; without values, the command reports at once."""
+        """Let the person pick from the values of a command; without values, or with none picked, it reports."""
         composer, values = self._composer, await self._composer.list_values(command)
         if composer.text.strip() != command:
             return
-        if values:
-            composer.buffer.document = Document(f"{command} ")
-            composer.buffer.start_completion()
-        elif composer.text.strip():
-            self._send_typed()
+        words = command
+        while values:
+            composer.clear()
+            picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
+            if picked is None:
+                return
+            words = f"{words.rstrip()} {picked}"
+            values = await composer.list_values(words) if picked.endswith(" ") else {}
+        composer.buffer.document = Document(words.strip())
+        self._send_typed()
 
     def _send_typed(self) -> None:
         """Send the typed prompt, or let it wait in the task; while a turn runs, some commands are answered at once.
@@ -189,6 +200,8 @@ class LiveActions:
     def recall(self) -> None:
         """Up: the completion above, the last queued prompt, or an earlier line or prompt."""
         buffer, queue = self._composer.buffer, self._session.queue
+        if self._move_choice(-1):
+            return
         if buffer.complete_state:
             buffer.complete_previous()
         elif self._composer.request or buffer.document.cursor_position_row or not queue.take_last():
@@ -197,10 +210,25 @@ class LiveActions:
     def advance(self) -> None:
         """Down: the completion below, or a later line or prompt."""
         buffer = self._composer.buffer
+        if self._move_choice(1):
+            return
         if buffer.complete_state:
             buffer.complete_next()
         else:
             buffer.auto_down()
+
+    def page_up(self) -> None:
+        self._move_choice(-PAGE)
+
+    def page_down(self) -> None:
+        self._move_choice(PAGE)
+
+    def _move_choice(self, step: int) -> bool:
+        """Move in the list to pick from. False if there is none."""
+        choices = self._composer.request and self._composer.request.choices
+        if choices:
+            choices.move(step)
+        return bool(choices)
 
     def background(self) -> None:
         if self._session.move_to_background:
@@ -245,6 +273,19 @@ class LiveActions:
         if not self._composer.text:
             self._composer.insert("/rewind")
             self.send()
+
+
+def _ask_value(words: str, values: Mapping[str, str], *, is_first: bool) -> LineRequest:
+    """Ask for a value that may follow the words of a command: one of the list, or after the first what is typed.
+
+    The one in use is selected at first. Without one, Enter picks none, unless the list is of tasks to open.
+    """
+    entries = [
+        PickerEntry(value, clean(value.strip()), clean(" ".join(text.split()))) for value, text in values.items()
+    ]
+    used = next((at for at, text in enumerate(values.values()) if text.startswith(IN_USE)), None)
+    selected = 0 if used is None and words in OPENED_AT_ONCE else used
+    return LineRequest(words, FILTER_HINT if is_first else VALUE_HINT, choices=ChoiceList(entries, selected))
 
 
 def _is_report(text: str) -> bool:

@@ -20,8 +20,9 @@ from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import UserPart
+from halocline.surfaces.terminal.application.choice_list import ChoiceList
 from halocline.surfaces.terminal.composing import clipboard
-from halocline.surfaces.terminal.composing.completion import Choice, Mentions, build_completer, is_begun
+from halocline.surfaces.terminal.composing.completion import Mentions, build_completer, is_begun
 from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
 from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, mentions_of
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
@@ -32,11 +33,20 @@ from halocline.surfaces.terminal.composing.slash_menu import Menu
 class LineRequest:
     """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
 
-    With `needs_text`, Enter in an empty line does nothing.
+    With `needs_text`, Enter in an empty line does nothing. With `choices`, what is typed filters a list to pick from.
     """
 
-    def __init__(self, label: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> None:
+    def __init__(
+        self,
+        label: str,
+        hint: str = "",
+        initial: str = "",
+        *,
+        needs_text: bool = False,
+        choices: ChoiceList | None = None,
+    ) -> None:
         self.needs_text = needs_text
+        self.choices = choices
         self.label = label.strip(" ›")
         self.hint = hint
         self.initial = initial
@@ -65,8 +75,13 @@ class LiveComposer:
             multiline=True,
             completer=DynamicCompleter(lambda: None if self.request else self._completer),
             complete_while_typing=Condition(self._may_complete),
-            on_text_changed=lambda buffer: self.mentions.typed(buffer.text),
+            on_text_changed=lambda buffer: self._note_text(buffer.text),
         )
+
+    def _note_text(self, text: str) -> None:
+        if self.request and self.request.choices:
+            self.request.choices.apply_filter(text)
+        self.mentions.typed(text)
 
     def follow_task(self, client: Client, task: str) -> None:
         """Serve the prompts of this task from now on; typed text stays."""
@@ -115,6 +130,12 @@ class LiveComposer:
         """Insert a text above what is typed."""
         self.buffer.document = Document("\n".join(filter(None, [text, self.text])), len(text))
 
+    def finish_request(self) -> None:
+        """End the request for a line with what is picked, or what is typed."""
+        if request := self.request:
+            picked = request.choices and request.choices.picked
+            request.finish(picked.key if picked else self.text)
+
     async def read_line(self, request: LineRequest) -> str | None:
         """Ask for a line; the text typed before comes back afterwards. None when the person went back."""
         self._set_aside, self.request = self.buffer.document, request
@@ -133,9 +154,9 @@ class LiveComposer:
         """The text with pasted texts in place of their chips."""
         return self._chips.whole(text)
 
-    async def list_values(self, command: str) -> Sequence[Choice]:
-        """List the values that may follow a slash command."""
-        return await self._menu.offers(f"{command} ") if self._menu else ()
+    async def list_values(self, words: str) -> dict[str, str]:
+        """List the values that may follow a slash command and its first words, each with its meaning."""
+        return await self._menu.list_values(words) if self._menu else {}
 
     def paste(self, text: str) -> None:
         """Insert pasted text: a chip for long text, mentions for dropped files."""

@@ -28,6 +28,8 @@ KEYS: Sequence[KeyRow] = (
     KeyRow("go_to_board", (("left",),), "←", "with nothing typed: back to `halo board`, if it opened the task"),
     KeyRow("cycle_modes", (("s-tab",),), "Shift-Tab", "next mode: ask, plan, accept-edits, auto"),
     KeyRow("recall", (("up",),), "↑", "edit the last queued prompt, or recall an earlier one"),
+    KeyRow("page_up", (("pageup",),), "PageUp", "in a list to pick from: a page up"),
+    KeyRow("page_down", (("pagedown",),), "PageDown", "in a list to pick from: a page down"),
     KeyRow("search", (), "Ctrl-R", "search earlier prompts"),
     KeyRow("expand", (("c-o",),), "Ctrl-O", "show in full what was shortened"),
     KeyRow("background", (("c-b",),), "Ctrl-B", "move the running command to the background, or retry now"),

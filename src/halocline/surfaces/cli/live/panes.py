@@ -70,6 +70,8 @@ class PaneLines:
     def below(self, width: int, rows: int) -> list[Fragments]:
         """Completions or the keys, then the status bar."""
         status = self._status_line(width)
+        if (request := self._composer.request) and request.choices:
+            return [*request.choices.lines(width, rows - 1), status]
         return [*self._completion_lines(width, rows - 1), *self._key_lines(width, rows - 1), status]
 
     def mark(self) -> str:

@@ -12,10 +12,11 @@ from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.pickers.list_picker import PickerEntry, pick_entry
+from halocline.surfaces.cli.pickers.list_picker import pick_entry
 from halocline.surfaces.cli.plain.questions import can_draw, on_terminal, pick_option
 from halocline.surfaces.figures import STATUSES, format_age
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.application.choice_list import PickerEntry
 from halocline.surfaces.terminal.application.status_bar import shorten_folder
 from halocline.surfaces.terminal.drawing.table import entry
 from halocline.surfaces.terminal.drawing.task_line import NEEDS_YOU

@@ -78,6 +78,14 @@ class Menu:
         row = SLASH_COMMANDS.get(text.partition(" ")[0][1:])
         return await self._complete(row, before.split()[1:], last) if row else []
 
+    async def list_values(self, words: str) -> dict[str, str]:
+        """All values that may follow a command and its first words. Those that end in a blank take more."""
+        name, *given = words[1:].split()
+        try:
+            return await self._next_words(SLASH_COMMANDS[name], given)
+        except HaloclineError:
+            return {}
+
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
             state = self._find_state()
