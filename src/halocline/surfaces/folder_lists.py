@@ -1,4 +1,4 @@
-"""The rule files, the hooks and the plug-ins of a folder, as lists."""
+"""The rule files, notes, hooks and plug-ins of a folder, and what was found of a setup, as lists."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from halocline.surfaces.sanitize import clean
 
 if TYPE_CHECKING:
-    from halocline.client.instructions import ListedInstruction
+    from halocline.client.instructions import ListedInstruction, Memory, MemoryFile, MemoryNote
     from halocline.client.plugins import ListedPlugin
     from halocline.client.policy import Hook
+    from halocline.client.settings import Finding
 
 NO_RULES = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
 NO_HOOKS = "No hooks. To add some, see halo docs hooks."
+NO_NOTES = "No notes yet. With memory on, tasks propose notes; to write your own: halo memory edit"
 NO_PLUGINS = "No plug-ins. Install one: halo plugins install FOLDER"
 LONGEST_LINE = 200
 EFFECTS = {
@@ -93,3 +95,29 @@ def describe_whole_plugin(plugin: "ListedPlugin") -> str:
     whole += ["Its code runs inside Halocline, with all that your account may do."] if plugin.runs_code else []
     whole += [f"Not read here: {', '.join(plugin.unread)}."] if plugin.unread else []
     return "\n".join([*whole, f"Hash: {plugin.digest}"] if plugin.digest else whole)
+
+
+def describe_memory(memory: "Memory") -> str:
+    """List the notes with their numbers and sources. Raises UsageError."""
+    return "\n\n".join("\n".join(_memory_lines(source, memory)) for source in memory.sources()) or NO_NOTES
+
+
+def _memory_lines(source: "MemoryFile", memory: "Memory") -> Iterator[str]:
+    head = "Your notes" if source.file == memory.personal else "The project's notes"
+    yield f"{head}, in {clean(str(source.file))}"
+    yield from map(_note_line, source.notes)
+    if source.beside:
+        yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, also sent to tasks"
+    if source.is_cut:
+        yield "     The file is too long: only its beginning is sent to tasks."
+
+
+def _note_line(note: "MemoryNote") -> str:
+    facts = [note.date, f"task {note.task}" if note.task else "written by hand"]
+    return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, facts))}"
+
+
+def describe_finding(finding: "Finding") -> tuple[str, str]:
+    """How a line of `halo doctor` begins, and its text."""
+    mark = "✓" if finding.ok else "✗" if finding.needed else "–"
+    return f"{mark} {finding.name:<12} ", finding.text

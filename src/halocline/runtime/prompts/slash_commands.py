@@ -124,13 +124,17 @@ ROWS = (
     ),
     SlashCommand(
         "resume", "list the tasks of this folder, or resume one", By.SURFACE, Section.TASK, "[ID]",
-        aliases=("history",), answer="tasks:answer_resume", completions="tasks:complete_resume",
+        aliases=("history", "sessions"), answer="tasks:answer_resume", completions="tasks:complete_resume",
         elsewhere="Load the session in your editor: its list has the tasks of this folder.",
     ),
     SlashCommand(
         "compact", "summarize the conversation to free context; say what matters most, or undo the last time",
         By.CONTROLLER, Section.TASK, "[what matters | undo]", aliases=("smol",), during=True,
         answer="compact:answer_compact", completions="compact:complete_compact",
+    ),
+    SlashCommand(
+        "rename", "show the name of this task, or give it one", By.CONTROLLER, Section.TASK, "[NAME]",
+        aliases=("name",), during=True, answer="tasks:answer_rename",
     ),
     SlashCommand(
         "queue", "list the messages that wait; send or delete them", By.SURFACE, Section.TASK, "[send [N] | delete N]",
@@ -175,7 +179,8 @@ ROWS = (
     ),
     SlashCommand(
         "model", "show or change the model, and its reasoning effort", By.CONTROLLER, Section.SETTINGS,
-        "[NAME [EFFORT]]", answer="models:answer_model", completions="models:complete_model", once=True,
+        "[NAME [EFFORT]]", aliases=("models",), answer="models:answer_model", completions="models:complete_model",
+        once=True,
     ),
     SlashCommand(
         "config", "show or change your settings", By.SURFACE, Section.SETTINGS, "[NAME [VALUE]]", aliases=("settings",),
@@ -195,6 +200,10 @@ ROWS = (
         answer="modes:answer_mode", completions="modes:complete_mode",
     ),
     SlashCommand(
+        "plan", "switch to plan mode: it reads and plans, and changes nothing", By.CONTROLLER, Section.SETTINGS,
+        during=True, answer="modes:answer_plan",
+    ),
+    SlashCommand(
         "approvals", "show or set the approval mode: what runs without asking", By.CONTROLLER, Section.SETTINGS,
         "[ask | accept-edits | auto | yolo]", during=True, answer="modes:answer_approvals",
         completions="modes:complete_approvals",
@@ -211,8 +220,16 @@ ROWS = (
     ),
     SlashCommand(
         "permissions", "list what is always allowed in this task, this project and everywhere; revoke one",
-        By.CONTROLLER, Section.SETTINGS, "[forget N]", aliases=("leave",), during=True,
+        By.CONTROLLER, Section.SETTINGS, "[forget N]", aliases=("leave", "allowed-tools"), during=True,
         answer="permissions:answer_permissions", completions="permissions:complete_permissions",
+    ),
+    SlashCommand(
+        "doctor", "check this machine and setup, with a hint for each problem", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_doctor",
+    ),
+    SlashCommand(
+        "memory", "list the notes that new tasks of this folder begin with", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_memory",
     ),
     SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True, answer="lists:answer_help"),
     SlashCommand(
@@ -224,13 +241,14 @@ ROWS = (
         during=True, answer="copy:answer_copy", completions="copy:complete_copy",
     ),
     SlashCommand(
-        "cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",), during=True,
-        answer="lists:answer_cost",
+        "cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK,
+        aliases=("usage", "stats", "tokens"), during=True, answer="lists:answer_cost",
     ),
     SlashCommand("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True, answer="lists:answer_todos"),
     SlashCommand(
         "jobs", "list the background commands, show one's output, or stop one", By.SURFACE, Section.LOOK,
-        "[show ID | stop ID]", during=True, answer="jobs:answer_jobs", completions="jobs:complete_jobs",
+        "[show ID | stop ID]", aliases=("bashes", "tasks"), during=True, answer="jobs:answer_jobs",
+        completions="jobs:complete_jobs",
     ),
     SlashCommand(
         "context", "show what fills the context window, and what it costs; take pictures out of it", By.SURFACE,

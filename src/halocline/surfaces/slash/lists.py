@@ -7,12 +7,19 @@ from shutil import get_terminal_size
 from halocline.client.instructions import InstructionService
 from halocline.client.mcp import list_prompts
 from halocline.client.prompts import SlashPlace
+from halocline.client.settings import run_checks
 from halocline.client.tasks import Client
 from halocline.protocol.commands import DropPictures, StopHook
 from halocline.protocol.kinds import TodoStatus
 from halocline.surfaces.context_report import report_lines
 from halocline.surfaces.costs import by_turn, turns_of
-from halocline.surfaces.folder_lists import describe_files, describe_hooks, describe_plugins
+from halocline.surfaces.folder_lists import (
+    describe_files,
+    describe_finding,
+    describe_hooks,
+    describe_memory,
+    describe_plugins,
+)
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
@@ -97,6 +104,22 @@ async def complete_hooks(client: Client, task: str, given: Sequence[str]) -> dic
 async def answer_rules(context: SlashContext, rest: str) -> SlashAnswer:
 
     return describe_files(InstructionService.open(context.workspace).found())
+
+
+async def answer_memory(context: SlashContext, rest: str) -> SlashAnswer:
+    memory = context.client.memory_of(context.workspace)
+    off = () if memory.on else ("Memory is off, so tasks read no notes. To turn it on: /config memory true",)
+    return "\n".join([describe_memory(memory), *off])
+
+
+async def answer_doctor(context: SlashContext, rest: str) -> SlashAnswer:
+    lines = list[str]()
+    for finding in await run_checks(context.workspace):
+        lines += [
+            "".join(describe_finding(finding)),
+            *([f"  {finding.hint}"] if finding.hint and not finding.ok else []),
+        ]
+    return "\n".join(lines)
 
 
 async def answer_plugins(context: SlashContext, rest: str) -> SlashAnswer:

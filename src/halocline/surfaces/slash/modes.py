@@ -64,6 +64,10 @@ def _report_change(context: SlashContext, command: cmd.AnyCommand | None, descri
     return "" if is_shown else describe(state)
 
 
+async def answer_plan(context: SlashContext, rest: str) -> SlashAnswer:
+    return await answer_mode(context, Mode.PLAN)
+
+
 async def complete_mode(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
     return {} if given else mark_used(Mode, client.state(task).plan.mode)
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from halocline.client.history import Fork
 from halocline.client.tasks import Client
+from halocline.protocol.commands import Label
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.figures import format_age
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
 
 LISTED_TASKS = 15
@@ -82,6 +84,15 @@ def _write_export(folder: Path, name: str, text: str) -> str:
     except OSError as error:
         return f"Cannot write {path}: {error.strerror}. Name another: /export FILE"
     return f"Written to {path}"
+
+
+async def answer_rename(context: SlashContext, rest: str) -> SlashAnswer:
+    name = " ".join(rest.split())
+    if not name:
+        now = context.client.state(context.task).labels.name
+        return f"This task is called {clean(now)}." if now else "This task has no name. To give it one: /rename NAME"
+    context.client.send(Label(task=context.task, name=name))
+    return f"This task is called {clean(name)} now."
 
 
 async def answer_fork(context: SlashContext, rest: str) -> SlashAnswer:

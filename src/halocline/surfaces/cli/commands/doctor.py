@@ -10,13 +10,15 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.stderr import fold_text
+from halocline.surfaces.folder_lists import describe_finding
 
 
 def command(arguments: argparse.Namespace) -> int:
     findings = event_loop.run_loop(_collect_findings(arguments))
     print(f"halo {__version__}\n")
     for finding in findings:
-        print(fold_text(finding.text, f"  {_finding_mark(finding)} {finding.name:<12} ", sys.stdout))
+        begin, text = describe_finding(finding)
+        print(fold_text(text, f"  {begin}", sys.stdout))
         if not finding.ok:
             print(fold_text(finding.hint, " " * 17, sys.stdout))
     return ExitCode.ERROR if any(finding.needed and not finding.ok for finding in findings) else ExitCode.FINISHED
@@ -27,9 +29,3 @@ async def _collect_findings(arguments: argparse.Namespace) -> list[Finding]:
     if arguments.connect or arguments.model:
         findings.append(await check_model(open_client(choices_of(arguments)).models.connect(arguments.model or "")))
     return findings
-
-
-def _finding_mark(finding: Finding) -> str:
-    if finding.ok:
-        return "✓"
-    return "✗" if finding.needed else "–"
