@@ -42,6 +42,7 @@ from halocline.surfaces.cli.args.command_line import build_parser
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.surfaces.cli.live.keys import KEYS
+from halocline.surfaces.cli.live.own_keys import OTHER_NAMES
 from halocline.tools.toolset import KEPT, ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool, list_specs
 
 CLOUD_VARIABLES = {
@@ -258,9 +259,16 @@ def words() -> str:
 
 def keys() -> str:
     """The page of the keys of the live screen."""
-    rows = [(row.shown.replace("\\", "\\\\"), row.text) for row in KEYS]
-    text = "Keys of the screen of `halo` in a terminal. `?` shows them there."
-    return _page("Keys", text, format_table(("key", "action"), rows))
+    rows = [(row.shown.replace("\\", "\\\\"), row.text, f"`{row.action}`" if row.keys else "") for row in KEYS]
+    text = (
+        "Keys of the screen of `halo` in a terminal. `?` shows them there. The names are those for keys of your own in "
+        "`keys.toml` ([the guide](../guide/terminal.md#keys-of-your-own))."
+    )
+    others = [(f"`{name}`", f"`{ours}`") for name, ours in OTHER_NAMES.items()]
+    more = "\n## Names of other programs\n\nThe other actions of readline have their own names.\n\n"
+    return _page(
+        "Keys", text, format_table(("key", "action", "name"), rows) + more + format_table(("name", "action"), others)
+    )
 
 
 def _keys(vendor: Vendor) -> str:

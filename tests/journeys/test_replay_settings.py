@@ -83,7 +83,7 @@ OTHER = {
     "language_servers": LanguageServerSettings(enabled=False),
     "plugins": PluginSettings(off=("*/tool/*",), registry="elsewhere"),
     "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
-    "terminal": TerminalSettings(title=False, progress=False, notify="off", keys="vi"),
+    "terminal": TerminalSettings(title=False, progress=False, notify="off", keys="vi", status_line="{model}"),
     "encodings": {"*": "latin-1"},
     "formatters": {"*": "true"},
     "compaction": CompactionSettings(automatic=False, at=0.2),

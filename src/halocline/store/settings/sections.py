@@ -106,6 +106,7 @@ class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
     notify: Literal["desktop", "bell", "off"] = "desktop"
     theme: str = "terminal"
     keys: Literal["emacs", "vi"] = "emacs"
+    status_line: str = ""
 
 
 TerminalTable = Annotated[
@@ -116,7 +117,8 @@ TerminalTable = Annotated[
         "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
         "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when "
         "it waits, ends or runs a command for 30 s and you typed nothing for 10 s: `desktop` (OSC 9), `bell`, `off`; "
-        "`keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in `keys.toml`."
+        "`keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in `keys.toml`; "
+        "`status_line`, one of your own: a format such as `{model} · {context} left · {cost}`, or `!` and a command."
     ),
 ]
 

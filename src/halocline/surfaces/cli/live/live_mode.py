@@ -25,6 +25,7 @@ from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.own_keys import read_own_keys
+from halocline.surfaces.cli.live.own_status import OwnStatusLine
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.session.notes import keep_note
@@ -98,6 +99,10 @@ class LiveMode(View):
         if self._theme.begin(theme):
             self._app.choose_style(build_style(theme))
             self._app.use_vi_keys(signs.keys == "vi")
+            if signs.status_line:
+                self._lines.own_status = OwnStatusLine(
+                    signs.status_line, self._session.start, self.say, self._app.request_frame
+                )
             for remark in (problem, *self._bind_own_keys(client)):
                 self.say(remark) if remark else None
         folder = client.state(task).workspace

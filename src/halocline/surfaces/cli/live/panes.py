@@ -9,6 +9,7 @@ from halocline.protocol.kinds import Mode
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
 from halocline.surfaces.cli.live.own_keys import OwnKeys
+from halocline.surfaces.cli.live.own_status import OwnStatusLine, read_facts
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal.application.activity import TAIL_ROWS, Fragments, LiveActivity, cut_line, wrap_tail
@@ -48,6 +49,7 @@ class PaneLines:
         self._branch = ""
         self._width = 80
         self.own_keys = OwnKeys()
+        self.own_status: OwnStatusLine | None = None
 
     def look_up_branch(self) -> None:
         """Read the checked-out branch again."""
@@ -142,6 +144,10 @@ class PaneLines:
             return [("class:quiet", "  starting …")]
         jobs = [job for job in client.jobs(self._session.task) if job.state != "ended"]
         vi_mode = [Fact("NORMAL", weight=8)] if vi_navigation_mode() else []
+        if self.own_status:
+            known = read_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
+            if own := self.own_status.fragments(known, self._session.task, state, width - 12):
+                return [*fit_facts(vi_mode, width), ("", "  "), *own]
         facts = vi_mode + status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
         return fit_facts(facts, width - 1)
 
