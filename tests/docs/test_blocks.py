@@ -32,6 +32,7 @@ from halocline.store.settings.settings import Settings
 from halocline.store.themes import read_theme
 from halocline.surfaces.cli.args.command_line import build_parser, parse_arguments
 from halocline.surfaces.cli.command_table import COMMANDS
+from halocline.surfaces.cli.live.own_keys import read_own_keys
 from halocline.surfaces.cli.stream_input.lines import InputError, parse_line
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +111,8 @@ def check_toml(page: Path, text: str, folder: Path) -> None:
         ).name
     elif title.startswith("# themes/"):
         assert read_theme(title[9:-5], text).name
+    elif title == "# keys.toml":
+        assert not read_own_keys(tomllib.loads(text)).problems
     elif title == "# script.toml":
         assert load_script(file).turns
     else:

@@ -118,6 +118,6 @@ def _note_line(note: "MemoryNote") -> str:
 
 
 def describe_finding(finding: "Finding") -> tuple[str, str]:
-    """How a line of `halo doctor` begins, and its text."""
+    """The beginning of a line of `halo doctor`, and its text."""
     mark = "✓" if finding.ok else "✗" if finding.needed else "–"
     return f"{mark} {finding.name:<12} ", finding.text

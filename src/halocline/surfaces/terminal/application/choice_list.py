@@ -1,4 +1,4 @@
-"""A list to pick from: typing filters, arrows choose. It is drawn by whoever owns the terminal."""
+"""A list to pick from: typing filters, arrows choose. The owner of the terminal draws it."""
 
 from collections.abc import Sequence
 
@@ -61,7 +61,7 @@ class ChoiceList:
         return self._fitting[self._selected] if self._fitting and self._selected != NONE else None
 
     def count(self) -> str:
-        """How many entries fit, of all."""
+        """The number of entries that fit, of all."""
         return f"{len(self._fitting)} of {len(self._entries)}"
 
     def lines(self, width: int, rows: int) -> list[Fragments]:
