@@ -13,6 +13,8 @@ WRITTEN = {
     "ctrl-x ctrl-e": ("c-x", "c-e"),
     "Ctrl+X Ctrl+E": ("c-x", "c-e"),
     r"\C-x\C-e": ("c-x", "c-e"),
+    r"\C-xp": ("c-x", "p"),
+    r"\e\C-k": ("escape", "c-k"),
     "alt-p": ("escape", "p"),
     "meta+P": ("escape", "P"),
     r"\M-f": ("escape", "f"),

@@ -70,6 +70,7 @@ _SAME = {
 _SHOWN = {"escape": "Esc", "f24": "Ctrl-Enter", "pageup": "PageUp", "pagedown": "PageDown"}
 _BOUND = {row.action for row in KEYS if row.keys}
 _KNOWN = {key.value for key in Keys if key.value[0] != "<"} | {*KEY_ALIASES}
+_READLINE = re.compile(r"(?:\\[CM]-)*(?:\\e|[^\s])")
 _HOLD = re.compile(r"([A-Za-z]+)[-+](?=.)")
 
 
@@ -106,9 +107,8 @@ def parse_keys(text: str) -> Combination:
 
     Raises ValueError.
     """
-    for mark, meant in {"\\C-": " ctrl-", "\\M-": " alt-", "\\e": " escape "}.items():
-        text = text.replace(mark, meant)
-    keys = tuple(key for part in text.split() for key in _parse_key(part))
+    parts = _READLINE.findall(text) if "\\" in text[:-1] else text.split()
+    keys = tuple(key for part in parts for key in _parse_key(_spell_out(part)))
     if not keys:
         raise ValueError("it names no key")
     if len(keys[0]) == 1:
@@ -116,6 +116,11 @@ def parse_keys(text: str) -> Combination:
     if kept := KEPT.get("" if keys[0] == "escape" and keys[1:] not in ((), ("escape",)) else keys[0]):
         raise ValueError(f"{kept} keeps its meaning")
     return keys
+
+
+def _spell_out(part: str) -> str:
+    """Spell the marks of readline as people do."""
+    return part.replace("\\C-", "ctrl-").replace("\\M-", "alt-").replace("\\e", "escape")
 
 
 def _parse_key(part: str) -> list[str]:
