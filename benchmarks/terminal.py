@@ -27,7 +27,7 @@ DELTAS, RATE = 8000, 1000
 KEY = "ж"
 ROWS, COLUMNS = 40, 120
 STARTS = 5
-GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "memory": 70.0, "prompt": 1.6}
+GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "memory": 70.0, "prompt": 1.6, "frame": 1.5}
 PIECES = (
     "The parser reads each token once and keeps what it made of it in a cache that is never cleared. ",
     "Then **another** sentence with `code` follows, and a third one that is a little longer than the first.\n\n",
@@ -135,6 +135,9 @@ class Terminal:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def cpu_nanoseconds(self) -> int:
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0])
+
     def memory(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1000
@@ -181,30 +184,49 @@ def measure_stream(home: str) -> dict[str, float]:
 
 
 def measure_start(home: str) -> dict[str, float]:
-    """Seconds to the prompt, beside those to the first request of `halo -p`; the shortest of a few, taking turns."""
-    prompts, requests = [], []
+    """CPU time to the first frame beside `halo --version`, and seconds to the screen beside the request of `halo -p`.
+
+    The shortest of a few, taking turns.
+    """
+    prompts, requests, frames, versions = [], [], [], []
     for _ in range(STARTS):
         server = PacedServer(["Hello."])
         terminal = Terminal([sys.executable, "-m", "halocline", *flags(server)], home)
-        prompts.append(terminal.read_until(lambda text: "❯".encode() in text, 30))
+        terminal.read_until(lambda text: "❯".encode() in text, 30)
+        frames.append(terminal.cpu_nanoseconds())
+        prompts.append(terminal.read_until(lambda text: b"? keys" in text, 30))
         prompts[-1] -= terminal.started
         terminal.close()
+        versions.append(_measure_version(home))
         begin = time.monotonic()
         environment = os.environ | {"HALOCLINE_HOME": home}
         words = [sys.executable, "-m", "halocline", "-p", *flags(server), "go"]
         subprocess.run(words, env=environment, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         requests.append(server.requests[0] - begin)
-    return {"prompt": min(prompts) / min(requests), "prompt_s": min(prompts), "request_s": min(requests)}
+    frame, version = min(frames) / 1e6, min(versions) / 1e6
+    first = {"frame": frame / version, "frame_ms": frame, "version_ms": version}
+    return first | {"prompt": min(prompts) / min(requests), "prompt_s": min(prompts), "request_s": min(requests)}
+
+
+def _measure_version(home: str) -> int:
+    """CPU nanoseconds of `halo --version`."""
+    terminal = Terminal([sys.executable, "-m", "halocline", "--version"], home)
+    _, _, used = os.wait4(terminal.process.pid, 0)
+    os.close(terminal.master)
+    return int(1e9 * (used.ru_utime + used.ru_stime))
 
 
 LABELS = {
+    "frame": "CPU time to the first frame beside halo --version",
+    "frame_ms": "CPU time to the first frame, ms",
+    "version_ms": "CPU time of halo --version, ms",
     "core": "share of a core at 1,000 deltas/s, %",
     "bytes": "bytes written for each byte of text",
     "echo": "key to echo while streaming, median ms",
     "echo_95": "key to echo while streaming, 95th percentile ms",
     "memory": "memory at the prompt, MB",
-    "prompt": "time to the prompt beside the first request of halo -p",
-    "prompt_s": "time to the prompt, s",
+    "prompt": "time to the screen beside the first request of halo -p",
+    "prompt_s": "time to the screen, s",
     "request_s": "time to the first request of halo -p, s",
 }
 

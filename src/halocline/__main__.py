@@ -5,6 +5,7 @@ import os
 import sys
 
 from halocline._version import __version__
+from halocline.first_frame import FirstFrame
 
 GARBAGE = 60_000, 20
 """How many new objects a look for cycles waits for, and how many such looks one at older objects waits for.
@@ -19,12 +20,14 @@ def main() -> int:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"halo {__version__}")
         return 0
+    frame = FirstFrame()
+    frame.draw(sys.argv[1:])
     gc.set_threshold(*GARBAGE)
     _import_msgspec()
     try:
         from halocline.surfaces.cli.main import run_main as cli
 
-        code = cli(sys.argv[1:])
+        code = cli(sys.argv[1:], frame)
     except KeyboardInterrupt:  # before there was anything to interrupt
         code = 130
     # What is left goes with the process; without this, its end would look through all of it three times for cycles.

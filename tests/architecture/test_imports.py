@@ -242,8 +242,10 @@ async def test_a_key_in_the_file_is_read_without_a_thought_of_the_keyring(tmp_pa
 def test_the_version_is_told_without_importing_anything_else_of_halocline(tmp_path):
     imported = modules_of(tmp_path, "--version")
     ours = [module for module in imported if is_below(module, ["halocline"])]
-    assert {*ours} == {"halocline", "halocline.__main__", "halocline._version"}
-    assert [module for module in imported if is_below(module, ["asyncio", "msgspec", "argparse", "logging"])] == []
+    assert {*ours} == {"halocline", "halocline.__main__", "halocline._version", "halocline.first_frame"}
+    assert [
+        module for module in imported if is_below(module, ["asyncio", "msgspec", "argparse", "logging", "typing"])
+    ] == []
     assert not (tmp_path / "tasks").exists()
 
 

@@ -8,6 +8,7 @@ from io import TextIOWrapper
 from typing import TextIO
 
 from halocline import client
+from halocline.first_frame import FirstFrame
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.args.command_line import parse_arguments
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
@@ -18,14 +19,14 @@ from halocline.surfaces.lazy_functions import load_function
 _OF_THE_DISK = frozenset({ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
 
 
-def run_main(argv: list[str]) -> int:
-    """Run the command line and return the exit code."""
+def run_main(argv: list[str], frame: FirstFrame | None = None) -> int:
+    """Run the command line and return the exit code. `frame` is what stands on the terminal already."""
     sys.stdout = sys.stdout or _null_stream()
     sys.stderr = sys.stderr or _null_stream()
     if isinstance(sys.stdout, TextIOWrapper):  # a terminal may lack letters: `?` instead of an error
         sys.stdout.reconfigure(errors="replace")
     try:
-        return _run_command(argv)
+        return _run_command(argv, frame)
     except OSError as error:
         return _without_disk(error)
     except KeyboardInterrupt:
@@ -36,8 +37,9 @@ def run_main(argv: list[str]) -> int:
         return _print_error(explain_error(error))
 
 
-def _run_command(argv: list[str]) -> int:
+def _run_command(argv: list[str], frame: FirstFrame | None) -> int:
     arguments = parse_arguments(argv)
+    arguments.frame = frame
     client.start.refuse_from_task(argv, os.environ)
     client.start.refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
     run = load_function(f"{COMMANDS.get(arguments.command, CHAT).module}:command")

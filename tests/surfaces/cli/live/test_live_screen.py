@@ -616,13 +616,12 @@ def test_a_long_edit_names_its_file_beside_the_keys(halo: Halo, open_terminal: O
     terminal.sees("Hello.")
 
 
-def test_what_was_typed_before_the_screen_is_in_the_composer_without_its_line_break(
-    halo: Halo, open_terminal: Open
-) -> None:
+def test_what_was_typed_before_the_screen_counts_with_its_enter(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal()
     terminal.runs(f"sleep 0.5; {sys.executable} -m halocline -m {halo.script(HI)}")
-    terminal.says("typed early").sees("act · ask", "❯ typed early").presses("Enter").sees("Hello.")
+    terminal.says("typed early").sees("act · ask", "❯ typed early", "Hello.")
     assert prompts(halo) == ["typed early"]
+    assert terminal.screen.count("typed early") == 2  # what the shell echoed, and the prompt
 
 
 CRASH = """

@@ -184,7 +184,7 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
     if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
-        return live.live_mode.LiveMode()
+        return live.live_mode.LiveMode(getattr(arguments, "frame", None))
     from halocline.surfaces.cli.plain.line_mode import LineMode
 
     return LineMode(attended=attended)

@@ -97,6 +97,10 @@ class LiveActions:
         elif prompt := composer.take():
             session.send_prompt(prompt)
 
+    def send_when_ready(self) -> None:
+        """Enter was pressed before the conversation stood: send what was typed once it waits for a prompt."""
+        self._due = self._composer.text
+
     def send_due(self) -> None:
         """Send what Enter was pressed for before the conversation could take it."""
         due, self._due = self._due, ""

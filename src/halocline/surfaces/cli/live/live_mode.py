@@ -11,6 +11,7 @@ from rich.console import Console
 
 from halocline.client.tasks import Client
 from halocline.client.themes import Theme
+from halocline.first_frame import FirstFrame
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
@@ -49,8 +50,8 @@ class LiveMode(View):
 
     asks = draws = True
 
-    def __init__(self) -> None:
-        self._app = LiveApplication(self._print_code)
+    def __init__(self, frame: FirstFrame | None = None) -> None:
+        self._app = LiveApplication(self._print_code, frame)
         self.on_signal: Callable[[int], None] | None = self._app.end_by
         console = build_console(self._app.print_above)
         self._theme = ThemeChoice(console)
@@ -75,7 +76,10 @@ class LiveMode(View):
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
-        self._composer.insert(type_keys("", self._app.typed_before).strip("\n"))
+        typed = type_keys("", self._app.typed_before)
+        self._composer.insert(typed.strip("\n"))
+        if typed.endswith("\n"):
+            self._actions.send_when_ready()
         return self
 
     async def __aexit__(

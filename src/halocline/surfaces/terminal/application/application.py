@@ -19,6 +19,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import DynamicStyle, Style
 
 from halocline.client.themes import TERMINAL
+from halocline.first_frame import FirstFrame
 from halocline.surfaces.terminal.application.layout import build_style
 from halocline.surfaces.terminal.application.renderer import LiveOutput, LiveRenderer
 from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
@@ -35,11 +36,14 @@ ESCAPE_TIMEOUT = 0.05
 class LiveApplication:
     """Runs the application. `before_frame` is called before each frame that no key asked for.
 
-    `typed_before` is what was typed before the screen was there. With `full_screen`, it draws on the terminal's other
-    screen, and leaves nothing behind.
+    `typed_before` is what was typed before the screen was there, `first` what stood there instead. With
+    `full_screen`, it draws on the terminal's other screen, and leaves nothing behind.
     """
 
-    def __init__(self, before_frame: Callable[[], None], *, full_screen: bool = False) -> None:
+    def __init__(
+        self, before_frame: Callable[[], None], first: FirstFrame | None = None, *, full_screen: bool = False
+    ) -> None:
+        self._first = first
         self._before_frame = before_frame
         self._full_screen = full_screen
         self._app: Application[None] | None = None
@@ -50,7 +54,7 @@ class LiveApplication:
         self.typed_before = ""
         self.undo_signs: Callable[[], str] = str
         """Returns the codes that take back signs such as the title, for an end by a signal."""
-        self._terminal = TerminalState(self._undo_codes)
+        self._terminal = TerminalState(self._undo_codes, first.modes if first else None)
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
@@ -63,6 +67,8 @@ class LiveApplication:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
         self._terminal.quieten()
         self.typed_before = self._terminal.read_typed()
+        if self._first:
+            self._first.erase()
         if self._has_unambiguous_keys:
             teach_sequences()
             self._output.write_raw(ENABLE)

@@ -11,14 +11,15 @@ from typing import Any
 
 
 class TerminalState:
-    """Remembers the modes of standard input. A closed terminal has none, and needs no restoring.
+    """Remembers the modes of standard input, or `before`, those before its first frame.
 
-    `undo` returns the codes that take back what else was turned on, for an end by a signal.
+    A closed terminal has none, and needs no restoring. `undo` returns the codes that take back what else was turned on,
+    for an end by a signal.
     """
 
-    def __init__(self, undo: Callable[[], str] = str) -> None:
+    def __init__(self, undo: Callable[[], str] = str, before: list[Any] | None = None) -> None:
         self._undo = undo
-        self._before: list[Any] | None = self._read()
+        self._before = before or self._read()
         self._raw: list[Any] | None = None
 
     def quieten(self) -> None:

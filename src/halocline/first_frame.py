@@ -1,0 +1,89 @@
+"""The first frame of a conversation, drawn before anything is imported: a terminal that answers at once.
+
+From then on nothing that is typed is echoed; the screen reads it when it stands. Whatever else is written first, such
+as an error or a question, takes the frame back and finds the terminal as it was.
+"""
+
+import atexit
+import os
+import sys
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+BEFORE_VALUES = ("-m", "--model", "--base-url", "--api-key", "--profile", "--effort", "-C", "--cwd", "--add-dir")
+ALONE = ("-y", "--yolo")
+"""Options with which a conversation begins with an empty composer."""
+
+
+class FirstFrame:
+    """The composer's mark and hint. `modes` are those of the terminal before it; None without a frame."""
+
+    def __init__(self) -> None:
+        self.modes: list[Any] | None = None
+        self._streams: tuple[Any, Any] | None = None
+
+    def draw(self, argv: "Sequence[str]") -> None:
+        """Draw the frame if a conversation begins with an empty composer on a terminal that can draw."""
+        if not begins_empty(argv) or not _can_draw():
+            return
+        import termios
+
+        try:
+            modes = termios.tcgetattr(0)
+            quiet = [*modes[:6], [*modes[6]]]
+            quiet[3] &= ~termios.ECHO
+            termios.tcsetattr(0, termios.TCSANOW, quiet)
+            dim, plain = ("", "") if os.environ.get("NO_COLOR") else ("\x1b[90m", "\x1b[0m")
+            os.write(1, f"\n❯ {dim}Ask anything{plain}\r\x1b[2C".encode())
+        except (termios.error, OSError):
+            return
+        self.modes = modes
+        self._streams = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = (_Watched(stream, self.take_back) for stream in self._streams)
+        atexit.register(self.take_back)
+
+    def take_back(self) -> None:
+        """Erase the frame and let the terminal echo again, for what else is written now."""
+        modes = self.modes
+        if self.erase() and modes:
+            import termios
+
+            termios.tcsetattr(0, termios.TCSADRAIN, modes)
+
+    def erase(self) -> bool:
+        """Erase the frame, whose two rows are ours. False if there is none."""
+        if self._streams is None:
+            return False
+        (sys.stdout, sys.stderr), self._streams = self._streams, None
+        os.write(1, b"\r\x1b[1A\x1b[J")
+        return True
+
+
+class _Watched:
+    """A stream that calls `before` before it is written to."""
+
+    def __init__(self, stream: "Any", before: "Callable[[], None]") -> None:
+        self._stream = stream
+        self._before = before
+
+    def write(self, text: str) -> int:
+        self._before()
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> "Any":
+        return getattr(self._stream, name)
+
+
+def begins_empty(argv: "Sequence[str]") -> bool:
+    """True if all words are options that leave the composer empty."""
+    words = iter(argv)
+    return all(word in ALONE or (word in BEFORE_VALUES and next(words, "-")[:1] != "-") for word in words)
+
+
+def _can_draw() -> bool:
+    is_terminal = bool(sys.stdin and sys.stdout and sys.stderr) and all(os.isatty(number) for number in (0, 1, 2))
+    letters = getattr(sys.stdout, "encoding", "").lower().replace("-", "")
+    return is_terminal and letters == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")

@@ -1,0 +1,48 @@
+"""The first frame: when it is drawn, and that whatever comes instead finds the terminal as it was."""
+
+import shlex
+import sys
+
+import pytest
+from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.live.conftest import Open, open_terminal
+
+from halocline.first_frame import FirstFrame, begins_empty
+
+__all__ = ["open_terminal"]
+
+EMPTY = ["", "-m a/b", "-y", "--model a/b --yolo", "-C /tmp --effort low"]
+ANYTHING_ELSE = ["fix it", "-p hello", "--version", "board", "-m", "-m --yolo", "-c", "--resume x", "--screen-reader"]
+
+
+@pytest.mark.parametrize(("line", "is_drawn"), [(line, line in EMPTY) for line in EMPTY + ANYTHING_ELSE])
+def test_the_frame_is_drawn_where_a_conversation_begins_with_an_empty_composer(line: str, is_drawn: bool) -> None:
+    assert begins_empty(shlex.split(line)) is is_drawn
+
+
+def test_without_a_terminal_nothing_is_drawn_and_the_streams_stay() -> None:
+    frame, streams = FirstFrame(), (sys.stdout, sys.stderr)
+    frame.draw([])
+    assert (frame.modes, frame.erase(), (sys.stdout, sys.stderr)) == (None, False, streams)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_an_error_takes_the_frame_back_and_the_terminal_echoes_again(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal()
+    before = terminal.modes()
+    terminal.runs(f"{sys.executable} -m halocline -m nowhere/model").sees("no provider 'nowhere'").sees_no("❯")
+    assert terminal.modes() == before
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_after_a_conversation_that_began_with_the_frame_the_terminal_is_as_it_was(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal()
+    before = terminal.modes()
+    terminal.starts("-m", halo.script({"text": "Hello."}))
+    assert terminal.screen.count("❯") == 1
+    terminal.presses("C-d").sees_no("❯")
+    assert terminal.modes() == before
