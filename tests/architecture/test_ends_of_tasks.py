@@ -25,7 +25,6 @@ UNAWAITED = {
     "mcp/connection/pipes.py": "a scope of anyio, which waits itself",
     "mcp/connection/transports.py": "a scope of anyio, which waits itself",
     "mcp/connection/pool.py": "a timer",
-    "providers/wrappers/bounded.py": "the task that waits for the reply, which it goes on in",
     "providers/wrappers/retry.py": "a pause; a person who stops it is not kept for its end",
     "runtime/subagents/runner.py": "agents in the background, which end after the turn; `close` waits for them",
     "services/replay/task.py": "the replay waits for it",

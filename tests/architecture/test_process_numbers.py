@@ -22,7 +22,6 @@ READING = {
 }
 NAMING = {
     "protocol/file_locks.py": "tells a person who holds a lock; whether it is held, the kernel says",
-    "providers/catalog/refresh.py": "a name that no other process writes to",
     "services/imports.py": "a name that no other process writes to; leftovers are known by their lock",
     "hosts/sandbox/sandbox.py": "a name that no other process writes to",
     "hosts/sandbox/self_test.py": "a process that surely runs, for the probe",

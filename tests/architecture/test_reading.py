@@ -54,7 +54,6 @@ OPENING = {
     **named("mcp", "cache", WRITES),
     **named("mcp/connection", "server_log", WRITES),
     **named("mcp/registry", "bundles registry", PERSON),
-    **named("providers/catalog", "refresh", WRITES),
     **named("providers/catalog", "vendors", OWN),
     **named("providers/scripted", "script", PERSON),
     **named("store/permissions", "grants", WRITES),

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 import pytest
 from tests.net.raw_server import read_request, serving
@@ -12,9 +14,11 @@ from halocline.net.http import HttpClient
 from halocline.net.network import Network
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import TextDelta
 from halocline.protocol.messages import Text, UserMessage
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.wrappers.bounded import Bounded
 from halocline.runtime.models.resolve import build_client, with_bounds
 from halocline.store.settings.settings import Settings
 
@@ -127,3 +131,47 @@ async def test_the_usage_of_a_reply_has_the_time_to_its_first_output(family: str
         reports = [usage_of([event async for event in model.stream(ASKED)]) for _ in turns]
         await model.close()
     assert all(report.first_token is not None and report.first_token >= 0.05 for report in reports)
+
+
+class Ticking:
+    """A model that says a word, and then again and again after so many seconds."""
+
+    name = "near/ticking"
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
+
+    async def stream(self, request: Request) -> AsyncGenerator[TextDelta, None]:
+        for _ in range(3):
+            yield TextDelta("tick ")
+            await asyncio.sleep(self._pause)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_time_that_the_reader_takes_does_not_count() -> None:
+    heard = 0
+    async with aclosing(Bounded(Ticking(0.0), first=60.0, quiet=0.05, largest=100).stream(ASKED)) as events:
+        async for _ in events:
+            heard += 1
+            await asyncio.sleep(0.06)
+    assert heard == 3
+
+
+async def test_a_wait_that_was_too_long_leaves_no_cancellation_behind() -> None:
+    with pytest.raises(ModelError) as failed:
+        async for _ in Bounded(Ticking(60.0), first=60.0, quiet=0.01, largest=100).stream(ASKED):
+            pass
+    assert failed.value.kind is ModelErrorKind.STALLED
+    assert asyncio.current_task().cancelling() == 0
+
+
+async def test_a_cancellation_from_outside_stays_one() -> None:
+    events = Bounded(Ticking(60.0), first=60.0, quiet=60.0, largest=100).stream(ASKED)
+    await anext(events)
+    waiting = asyncio.create_task(anext(events))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

@@ -149,11 +149,13 @@ class Hub:
     async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource; without a URI, list those of a server or of all servers. Raises ToolFailure."""
         if uri:
-            return await self._find_supervisor(server).read_resource(uri)
+            return await self._find_supervisor(server).ask(
+                lambda session, limit: session.read(uri, limit), f"read {uri}"
+            )
         if server:
-            return (Text(await self._find_supervisor(server).list_resources() or f"{server} has no resources."),)
+            return (Text(await _list_resources(self._find_supervisor(server)) or f"{server} has no resources."),)
         lists = [each for each in self.supervisors if each.offer and each.offer.resources]
-        found = await asyncio.gather(*(each.list_resources() for each in lists), return_exceptions=True)
+        found = await asyncio.gather(*(_list_resources(each) for each in lists), return_exceptions=True)
         return (Text("\n\n".join(f"{each.server.name}:\n{text}" for each, text in zip(lists, found, strict=True))),)
 
     def found(self, query: str) -> list[McpTool]:
@@ -182,7 +184,9 @@ class Hub:
         """Get a prompt's content. Raises UsageError."""
         known = self._supervisors.get(server)
         try:
-            parts = await self._find_supervisor(server).get_prompt(name, arguments)
+            parts = await self._find_supervisor(server).ask(
+                lambda session, limit: session.prompt(name, arguments, limit), f"get its prompt {name}"
+            )
         except ToolFailure as failure:
             hint = _describe_check(known.server) if known else "List the servers: /mcp"
             raise UsageError(failure.text, hint) from failure
@@ -323,6 +327,10 @@ class Hub:
         if is_new:
             self._told[subject] = what
         return is_new
+
+
+async def _list_resources(server: Supervisor) -> str:
+    return await server.ask(lambda session, limit: session.resources(), "list its resources")
 
 
 async def _wait_until_settled(supervisors: Sequence[Supervisor], limit: float) -> list[Supervisor]:

@@ -134,7 +134,7 @@ def describe_resource(each: Any) -> str:
     return f"{plain_text(str(uri), 1_000)}  {' '.join(words.split())}"
 
 
-def progress_of(done: float, total: float | None, message: str | None) -> str:
+def describe_progress(done: float, total: float | None, message: str | None) -> str:
     """Describe a call's progress in one line."""
     counted = f"{done:g} of {total:g}" if total else f"{done:g}"
-    return f"{counted} {plain_text(message or '', 300)}".rstrip() + "\n"
+    return f"{counted} {plain_text(message or '', 300)}".rstrip()

@@ -1,8 +1,9 @@
 """One request and its streamed reply, for every wire format: HTTP on one side, a translator on the other."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import Generic, TypeVar
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -21,6 +22,8 @@ from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
 T = TypeVar("T")
 F = TypeVar("F")
+_decoder_of: Callable[[Any], json_input.Decoder[Any]] = cache(json_input.Decoder)
+"""Builds one decoder for each type."""
 _ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
 _OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
 """Fields of payloads that are of some format, and of no error."""
@@ -63,10 +66,9 @@ class ServedModel(Generic[F]):
         """
         fields, begun = Attempt(self._refused, request, self._endpoint), False
         while True:
-            response = await self._send(path, headers, body, fields)
-            reply = _Reply(response, self._endpoint, translator)
             try:
-                with closing(response):
+                with closing(await self._send(path, headers, fields.trim(body))) as response:
+                    reply = _Reply(response, self._endpoint, translator)
                     if notice := fields.take_notice():
                         yield StepRetried(attempt=1, wait=0.0, cause=notice)
                     async with aclosing(reply.read(lines=lines, whole=whole)) as events:
@@ -86,21 +88,15 @@ class ServedModel(Generic[F]):
                 yield event
             return
 
-    async def _send(self, path: str, headers: Mapping[str, str], body: Sequence[bytes], fields: Attempt) -> Response:
+    async def _send(self, path: str, headers: Mapping[str, str], body: Sequence[bytes]) -> Response:
         """Return the response of a server that accepted the request. Raises ModelError."""
-        while True:
-            sent = await self._endpoint.request_headers(headers)
-            response = await self._client.post(path, sent, fields.trim(body))
-            try:
-                await _check_status(response, self._endpoint)
-            except ModelError as error:
-                response.close()
-                fields.do_without(error, body)
-            except BaseException:
-                response.close()
-                raise
-            else:
-                return response
+        response = await self._client.post(path, await self._endpoint.request_headers(headers), body)
+        try:
+            await _check_status(response, self._endpoint)
+        except BaseException:
+            response.close()
+            raise
+        return response
 
     async def close(self) -> None:
         await self._client.close()
@@ -241,11 +237,12 @@ def broken_off(endpoint: Endpoint) -> ModelError:
     return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it keeps happening, check the network or proxy.")
 
 
-def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
+def decode_payload(kind: type[T], payload: bytes, endpoint: Endpoint) -> T:
     """Decode one payload. Invalid UTF-8 becomes replacement characters. Raises ModelError."""
     try:
-        return decoder.decode(payload)
+        found: T = _decoder_of(kind).decode(payload)
+        return found
     except UnicodeDecodeError:
-        return decode_payload(decoder, payload.decode("utf-8", "replace").encode(), endpoint)
+        return decode_payload(kind, payload.decode("utf-8", "replace").encode(), endpoint)
     except msgspec.DecodeError:
         raise unreadable_payload(endpoint, payload) from None

@@ -92,7 +92,7 @@ class Attempt:
     def do_without(self, error: ModelError, body: Sequence[bytes]) -> None:
         """Do without what the error is about. Raises the error if that is nothing known, or set by a person."""
         if not (self._change_part(error, body) or self._drop_fields(error, body)):
-            raise self._explain(error, body) from None
+            raise self._explain(error, body) from error.__cause__
 
     def _change(self, body: Sequence[bytes]) -> dict[str, Any]:
         document = json_input.decode(b"".join(body), dict[str, Any])

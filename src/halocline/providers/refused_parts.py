@@ -40,19 +40,18 @@ Learned = Any
 
 
 class _Part(Value, frozen=True):
-    """`learn` reads from the request and the words of its refusal what `change` has to know.
+    """`learn` reads from the request and the words of its refusal what `change` has to know to edit a body."""
 
-    `change` edits a body, and returns whether there was something to edit.
-    """
-
-    change: Callable[[JsonObject, Learned], bool]
+    change: Callable[[JsonObject, Learned], object]
     learn: Callable[[JsonObject, str], Learned] = lambda body, said: True
 
 
 def learn_change(part: str, body: JsonObject, said: str, known: Learned) -> Learned:
     """Return what to know about a part that was refused, and change the body; None if there is nothing to change."""
     learned = PARTS[part].learn(body, said)
-    if not PARTS[part].change(body, learned):
+    before = encode_json(body)
+    PARTS[part].change(body, learned)
+    if encode_json(body) == before:
         return None
     return known | learned if isinstance(known, frozenset) else learned
 
@@ -64,7 +63,7 @@ def change_parts(body: JsonObject, known: Mapping[str, Learned]) -> None:
             part.change(body, known[name])
 
 
-def _put_system_first(body: JsonObject, _: Learned) -> bool:
+def _put_system_first(body: JsonObject, _: Learned) -> None:
     """Put the system prompt into the first prompt: the templates of many models know no other place."""
     name = next((name for name in ("messages", "input", "contents") if isinstance(body.get(name), list)), "")
     messages = body.get(name, [])
@@ -74,14 +73,13 @@ def _put_system_first(body: JsonObject, _: Learned) -> bool:
         names = ("system", "instructions", "systemInstruction")
         said = next((_join_texts(body.pop(one)) for one in names if name and one in body), "")
     if not said:
-        return False
+        return
     field, kind = ("parts", {}) if name == "contents" else ("content", {"type": "text"})
     if not messages or messages[0].get("role") != "user":
         messages.insert(0, {"role": "user", field: [] if name == "contents" else ""})
     first, kind = messages[0], {"type": "input_text"} if name == "input" else kind
     content = first[field]
     first[field] = f"{said}\n\n{content}".strip() if isinstance(content, str) else [kind | {"text": said}, *content]
-    return True
 
 
 def _join_texts(content: Any) -> str:
@@ -89,30 +87,23 @@ def _join_texts(content: Any) -> str:
     return parts if isinstance(parts, str) else "\n\n".join(part["text"] for part in parts)
 
 
-def _join_system(body: JsonObject, _: Learned) -> bool:
-    if not isinstance(body.get("system"), list):
-        return False
-    body["system"] = _join_texts(body["system"])
-    return True
+def _join_system(body: JsonObject, _: Learned) -> None:
+    if isinstance(body.get("system"), list):
+        body["system"] = _join_texts(body["system"])
 
 
-def _fill_content(body: JsonObject, filler: Learned) -> bool:
+def _fill_content(body: JsonObject, filler: Learned) -> None:
     """Write something for the content of messages that have none."""
     without = (None, "") if filler else (None,)
-    empty = [one for one in _list_objects(body, "messages") if "role" in one and one.get("content") in without]
-    for one in empty:
-        one["content"] = filler
-    return bool(empty)
+    for one in _list_objects(body, "messages"):
+        if "role" in one and one.get("content") in without:
+            one["content"] = filler
 
 
-def _shorten_ids(body: JsonObject, _: Learned) -> bool:
+def _shorten_ids(body: JsonObject, _: Learned) -> None:
     """Give the calls ids of nine letters and digits."""
-    found = False
     for one in _list_all(body):
-        for name in _IDS:
-            if isinstance(id := one.get(name), str) and (fit := fit_id(id, *_NINE)) != id:
-                one[name], found = fit, True
-    return found
+        one |= {name: fit_id(id, *_NINE) for name in _IDS if isinstance(id := one.get(name), str)}
 
 
 def _find_newest_result(body: JsonObject, _: str) -> Learned:
@@ -122,11 +113,10 @@ def _find_newest_result(body: JsonObject, _: str) -> Learned:
     return frozenset(found[-1:] if len(results) - len(found) < _MOST_RESULTS else ())
 
 
-def _omit_results(body: JsonObject, ids: Learned) -> bool:
-    found = [(one, field) for id, one, field in _list_results(body) if id in ids and one[field] != LEFT_OUT]
-    for one, field in found:
-        one[field] = LEFT_OUT
-    return bool(found)
+def _omit_results(body: JsonObject, ids: Learned) -> None:
+    for id, one, field in _list_results(body):
+        if id in ids:
+            one[field] = LEFT_OUT
 
 
 def _list_results(body: JsonObject) -> Iterator[tuple[str, JsonObject, str]]:
@@ -141,27 +131,24 @@ def _list_thoughts(body: JsonObject, _: str) -> Learned:
     return frozenset(hash(encode_json(one)) for one in _list_all(body) if one.get("type") in _THOUGHTS)
 
 
-def _drop_thoughts(body: JsonObject, dropped: Learned) -> bool:
+def _drop_thoughts(body: JsonObject, dropped: Learned) -> None:
     """Leave out the thoughts of a request that was refused, but not later ones."""
 
     def is_kept(one: Any) -> bool:
         is_thought = isinstance(one, dict) and one.get("type") in _THOUGHTS
         return not is_thought or hash(encode_json(one)) not in dropped
 
-    found = False
     for holder, field in [(body, "input"), *((one, "content") for one in _list_objects(body, "messages"))]:
         if isinstance(all := holder.get(field), list):
             kept = [one for one in all if is_kept(one)]
-            found = found or len(kept) < len(all)
             holder[field] = kept or ([{"type": "text", "text": _NOTHING}] if all else all)
-    return found
 
 
-def _stop_thinking(body: JsonObject, _: Learned) -> bool:
+def _stop_thinking(body: JsonObject, _: Learned) -> None:
     """Ask for no thoughts while calls are answered whose own thoughts were left out."""
     replies = [one["content"] for one in _list_objects(body, "messages") if one.get("role") == "assistant"]
-    is_needed = replies and isinstance(replies[-1], list) and replies[-1][0].get("type") not in _THOUGHTS
-    return bool(is_needed and body.pop("thinking", None))
+    if replies and isinstance(replies[-1], list) and replies[-1][0].get("type") not in _THOUGHTS:
+        body.pop("thinking", None)
 
 
 def _read_limit(body: JsonObject, said: str) -> Learned:
@@ -171,27 +158,25 @@ def _read_limit(body: JsonObject, said: str) -> Learned:
     return max((number for number in numbers if 0 < number < sent), default=0)
 
 
-def _lower_limit(body: JsonObject, most: Learned) -> bool:
+def _lower_limit(body: JsonObject, most: Learned) -> None:
     """Ask for a reply as long as the server allows, with thoughts of half that length at most."""
-    found = False
+    if not most:
+        return
     for one, name in _list_limits(body):
-        if most and one[name] > most:
-            one[name], found = most, True
+        one[name] = min(one[name], most)
     thinking = body.get("thinking")
-    if found and isinstance(thinking, dict) and thinking.get("budget_tokens", 0) >= most:
+    if isinstance(thinking, dict) and thinking.get("budget_tokens", 0) >= most:
         thinking["budget_tokens"] = max(_LEAST_BUDGET, most // 2)
-    return found
 
 
 def _read_limits_name(body: JsonObject, said: str) -> Learned:
     return next((name for name in _LIMITS if re.search(rf"use\W+{name}\b", said, re.IGNORECASE)), "")
 
 
-def _rename_limit(body: JsonObject, name: Learned) -> bool:
-    other = [(one, old) for one, old in _list_limits(body) if name and old != name]
-    for one, old in other:
-        one[name] = one.pop(old)
-    return bool(other)
+def _rename_limit(body: JsonObject, name: Learned) -> None:
+    for one, old in _list_limits(body):
+        if name not in ("", old):
+            one[name] = one.pop(old)
 
 
 def _list_limits(body: JsonObject) -> list[tuple[JsonObject, str]]:
@@ -203,11 +188,10 @@ def _list_refused_keys(body: JsonObject, said: str) -> Learned:
     return frozenset(name for name in _ORNAMENTS if re.search(rf"(?<![\w-]){name}(?![\w-])", said))
 
 
-def _drop_keys(body: JsonObject, names: Learned) -> bool:
-    found = [(one, name) for one in _list_all(body) for name in names if name in one]
-    for one, name in found:
-        del one[name]
-    return bool(found)
+def _drop_keys(body: JsonObject, names: Learned) -> None:
+    for one in _list_all(body):
+        for name in names:
+            one.pop(name, None)
 
 
 def _list_all(body: JsonObject) -> Iterator[JsonObject]:

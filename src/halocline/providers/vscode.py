@@ -6,6 +6,7 @@ counts what is new in a request.
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 
 import msgspec
 
@@ -82,14 +83,12 @@ class VsCode:
         return msg.Usage(input=sum(one.tokens or 0 for one in sent) + (of_tools if tools else 0), output=of_reply)
 
 
+@dataclass(slots=True)
 class Encoded:
     """A message as JSON, and its size once it was counted."""
 
-    __slots__ = ("message", "tokens")
-
-    def __init__(self, message: JsonObject) -> None:
-        self.message = message
-        self.tokens: int | None = None
+    message: JsonObject
+    tokens: int | None = None
 
 
 class Reply:

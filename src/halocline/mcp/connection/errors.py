@@ -1,6 +1,7 @@
 """Translate the SDK's exceptions to our three: `Broken` (the connection), `Refused` (an answer), `SignInNeeded`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import anyio
 import httpx2
@@ -32,27 +33,19 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, MCPError) and (error.code in _LOST or error.message.lower() in FORGOTTEN)
 
 
-class Translated:
-    """Use as `with Translated():` around SDK calls. `wanted` returns how a person must sign in, or ""."""
-
-    def __init__(self, wanted: Callable[[], str] = str) -> None:
-        self._wanted = wanted
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        match error:
-            case None | Broken() | Refused():
-                return
-            case _ if isinstance(error, TROUBLES) and (wanted := self._wanted()):
-                raise SignInNeeded(wanted) from error
-            case MCPError() if not is_lost(error):
-                raise Refused(plain_text(error.message, 2_000)) from error
-            case ValidationError():
-                raise Refused("its answer is not valid MCP") from error
-            case _ if isinstance(error, TROUBLES):
-                raise Broken(_describe_error(error)) from error
+@contextmanager
+def translated(wanted: Callable[[], str] = str) -> Iterator[None]:
+    """Use around SDK calls. `wanted` returns how a person must sign in, or ""."""
+    try:
+        yield
+    except TROUBLES as error:
+        if asked := wanted():
+            raise SignInNeeded(asked) from error
+        if isinstance(error, MCPError) and not is_lost(error):
+            raise Refused(plain_text(error.message, 2_000)) from error
+        if isinstance(error, ValidationError):
+            raise Refused("its answer is not valid MCP") from error
+        raise Broken(_describe_error(error)) from error
 
 
 def describe_status(status: int, words: str = "") -> str:

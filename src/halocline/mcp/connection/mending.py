@@ -61,7 +61,7 @@ def mend_answer(line: bytes) -> JsonObject | None:
     if (error := sent.get("error")) is not None:
         fields = error if isinstance(error, dict) else {}
         code, words = fields.get("code"), fields.get("message")
-        words = words if isinstance(words, str) else error if isinstance(error, str) else _encode_value(error)
+        words = words if isinstance(words, str) else _write_value(error)
         return head | {"error": {"code": code if isinstance(code, int) else types.INTERNAL_ERROR, "message": words}}
     if "result" not in sent:
         return None
@@ -121,7 +121,7 @@ def _mend_call_result(result: JsonObject) -> Iterator[tuple[str, Any]]:
     content = [_mend_block(block) for block in blocks]
     structured = result.get("structuredContent")
     if structured is not None and not isinstance(structured, dict):
-        content += [_text_block(_encode_value(structured))] if not content else []
+        content += [_text_block(_write_value(structured))] if not content else []
         structured = None
     failed = str(result.get("isError")).lower() in ("true", "1")
     yield from (("content", content), ("structuredContent", structured), ("isError", failed))
@@ -134,10 +134,8 @@ def _mend_message(message: JsonObject) -> JsonObject:
 
 def _mend_block(block: Any) -> JsonObject:
     """Return a content block; one of a kind that is not known here becomes a text that names it."""
-    if isinstance(block, str):
-        return _text_block(block)
     if not isinstance(block, dict):
-        return _text_block(_encode_value(block))
+        return _text_block(_write_value(block))
     if not (bad := list(_bad_fields(block, types.ContentBlock))):
         return block
     rest = {key: one for key, one in block.items() if key not in bad or key == "type"}
@@ -179,5 +177,5 @@ def _text_block(text: str) -> JsonObject:
     return {"type": "text", "text": text}
 
 
-def _encode_value(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _write_value(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

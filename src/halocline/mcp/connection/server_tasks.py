@@ -12,6 +12,7 @@ from mcp.client.session import ClientSession
 from pydantic import ValidationError
 
 from halocline.mcp.connection.errors import TROUBLES
+from halocline.mcp.tool_names import plain_text
 from halocline.protocol.values import JsonObject
 
 KEPT = 24 * 3_600_000
@@ -71,4 +72,4 @@ async def _wait_for_end(
         await asyncio.sleep(min(task.poll_interval / 1000 if task.poll_interval else _POLL, _LONGEST_POLL))
         params = types.GetTaskRequestParams(task_id=task.task_id)
         task = await session.send_request(types.GetTaskRequest(params=params), types.GetTaskResult)
-        report(task.status_message or task.status)
+        report(plain_text(task.status_message or task.status, 300))

@@ -22,7 +22,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from halocline.mcp.cache import Offer
-from halocline.mcp.connection.errors import TROUBLES, Translated, is_lost
+from halocline.mcp.connection.errors import TROUBLES, is_lost, translated
 from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.server_tasks import call_as_task, needs_task
@@ -33,8 +33,8 @@ from halocline.mcp.requests.callers import Callers, Serving
 from halocline.mcp.requests.elicitation import Pages, answer_elicitation
 from halocline.mcp.requests.sampling import REFUSED, answer_sampling
 from halocline.mcp.results import (
+    describe_progress,
     describe_resource,
-    progress_of,
     prompt_of,
     resource_parts,
     result_parts,
@@ -79,7 +79,7 @@ class Session:
 
     async def offer(self, at: float) -> Offer:
         """List everything that the server offers. Raises Broken and Refused."""
-        with Translated():
+        with translated():
             async with asyncio.timeout(LIST_LIMIT):
                 return await self._offer(at)
 
@@ -126,7 +126,7 @@ class Session:
         """Call a tool; each progress report restarts its timeout. Raises Broken and Refused."""
         try:
             async with self.callers.serving(caller, limit) as serving:
-                with Translated():
+                with translated():
                     result = await self._call_tool(tool, arguments, serving)
         except TimeoutError as error:
             raise Refused(f"it did not answer within {limit:g} s") from error
@@ -138,16 +138,15 @@ class Session:
     async def _call_tool(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
         """Return the result; a server that first needs pages opened is called again once they were."""
 
-        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
+        def report(words: str) -> None:
             serving.restart_timeout()
-            serving.caller.progress(progress_of(progress, total, message))
+            serving.caller.progress(f"{words}\n")
 
-        def report_status(status: str) -> None:
-            serving.restart_timeout()
-            serving.caller.progress(f"{plain_text(status, 300)}\n")
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
+            report(describe_progress(progress, total, message))
 
         if tool in self._task_tools:
-            return await call_as_task(self._client.session, tool, arguments, report_status)
+            return await call_as_task(self._client.session, tool, arguments, report)
         try:
             return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
         except MCPError as error:
@@ -161,7 +160,7 @@ class Session:
 
     async def resources(self) -> str:
         """List resources and templates, one per line. Raises Broken and Refused."""
-        with Translated():
+        with translated():
             async with asyncio.timeout(LIST_LIMIT):
                 there = await self._all(self._client.list_resources, "resources")
                 with suppress(MCPError):
@@ -170,14 +169,14 @@ class Session:
 
     async def read(self, uri: str, limit: float) -> tuple[ResultPart, ...]:
         """Read a resource. Raises Broken and Refused."""
-        with Translated():
+        with translated():
             async with asyncio.timeout(limit):
                 result = await self._client.read_resource(uri)
         return resource_parts(result.contents, self._setup.blobs)
 
     async def prompt(self, name: str, arguments: dict[str, str], limit: float) -> tuple[UserPart, ...]:
         """Get a prompt's content. Raises Broken and Refused."""
-        with Translated():
+        with translated():
             async with asyncio.timeout(limit):
                 result = await self._client.get_prompt(name, arguments)
         parts = (result_parts([message.content], None, self._setup.blobs) for message in result.messages)
@@ -208,7 +207,7 @@ class Session:
 
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
         """Connect; the stack closes the connection. Raises Broken."""
-        with Translated(lambda: self._sign_in.asked if self._sign_in else ""):
+        with translated(lambda: self._sign_in.asked if self._sign_in else ""):
             transport = await self._open_transport(stack, filled)
             client = Client(
                 watch_streams(transport, self.lifetime, self._note_left_out),

@@ -27,7 +27,7 @@ from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events.mcp import McpTool
-from halocline.protocol.messages import ResultPart, UserPart
+from halocline.protocol.messages import ResultPart
 from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks, wait_at_most
 
@@ -169,23 +169,11 @@ class Supervisor:
                     raise ToolFailure(self._describe_break(tool, why)) from error
         raise AssertionError("the second attempt returns or raises")
 
-    async def read_resource(self, uri: str) -> tuple[ResultPart, ...]:
-        """Read a resource."""
-        return await self._request(lambda session, limit: session.read(uri, limit), f"read {uri}")
-
-    async def list_resources(self) -> str:
-        """List its resources and templates, one per line."""
-        return await self._request(lambda session, limit: session.resources(), "list its resources")
-
-    async def get_prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
-        """Get a prompt's content."""
-        ask = lambda session, limit: session.prompt(name, arguments, limit)
-        return await self._request(ask, f"get its prompt {name}")
-
-    async def _request(self, ask: "Callable[[Session, float], Awaitable[Answer]]", what: str) -> Answer:
+    async def ask(self, question: "Callable[[Session, float], Awaitable[Answer]]", what: str) -> Answer:
+        """Ask for something else, within the server's time. `what` says what it could not do if it fails."""
         session = await self.connect()
         try:
-            return await ask(session, self.server.entry.timeout)
+            return await question(session, self.server.entry.timeout)
         except (Refused, Broken) as error:
             raise ToolFailure(f"The MCP server {self.server.name} could not {what}: {error.text}") from error
 
@@ -296,14 +284,14 @@ class Supervisor:
                     offer = await session.offer(time.time())
                 self._take(session, offer)
                 await self._stay(session)
-        except TimeoutError as error:
-            text = f"it did not start within {self.server.entry.start_timeout:g} s"
-            raise Broken(self._with_last_words(text)) from error
+            why = session.lifetime.fault or "the connection was closed"
+        except TimeoutError:
+            why = f"it did not start within {self.server.entry.start_timeout:g} s"
         except Hopeless:
             raise
         except Broken as error:
-            raise Broken(self._with_last_words(error.text)) from error
-        raise Broken(self._with_last_words(session.lifetime.fault or "the connection was closed"))
+            why = error.text
+        raise Broken(f"{why}; its last output: {self.log.last_words}" if self.log.last_words else why)
 
     def _may_be_older(self) -> bool:
         """Fall back once to the 2025 handshake: older servers may exit at a request that they do not know."""
@@ -351,10 +339,6 @@ class Supervisor:
         self.standing = standing
         self._outcomes = self._starts
         self.settled.set()
-
-    def _with_last_words(self, why: str) -> str:
-        words = self.log.last_words
-        return f"{why}; its last output: {words}" if words else why
 
 
 async def load_open_session() -> "Callable[..., AbstractAsyncContextManager[Session]]":

@@ -7,6 +7,7 @@ sees the exact command before anything is written.
 import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -174,17 +175,11 @@ async def search_registry(
 
 def in_order(servers: Sequence[OfferedServer], order: Order | None) -> list[OfferedServer]:
     """Sort servers; those without the value come last, in the registry's order."""
-    match order:
-        case "name":
-            return sorted(servers, key=lambda one: (one.title or one.name.rpartition("/")[2]).lower())
-        case "newest":
-            return sorted(servers, key=lambda one: one.changed_at, reverse=True)
-        case "stars":
-            return sorted(servers, key=lambda one: one.stars, reverse=True)
-        case "downloads":
-            return sorted(servers, key=lambda one: one.downloads, reverse=True)
-        case None:
-            return [*servers]
+    if order is None:
+        return [*servers]
+    if order == "name":
+        return sorted(servers, key=lambda one: (one.title or one.name.rpartition("/")[2]).lower())
+    return sorted(servers, key=attrgetter("changed_at" if order == "newest" else order), reverse=True)
 
 
 def list_install_options(server: OfferedServer, values: dict[str, str]) -> Iterator[InstallOption]:

@@ -2,23 +2,28 @@
 
 What must stay true: thinking goes back unchanged and only to the model that made it; results come first in the user
 message after their calls; and a message's encoding never depends on later ones, so that the server's prompt cache keeps
-matching.
+matching. Halocline asks for no tools that the server runs itself, but a gateway may add some: their blocks go back as
+they came, and are never ours to run.
 """
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 
+from msgspec.structs import replace
+
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import messages as msg
+from halocline.protocol import json_input, messages as msg
+from halocline.protocol.errors import ModelError
+from halocline.protocol.events import AssistantMessageCompleted, UsageReported
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
 from halocline.providers.accepted import fit_name
-from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
@@ -28,6 +33,8 @@ from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
 _LONGEST_ID = 64
+MOST_PAUSES = 20
+"""Continuations of one reply; after that it counts as cut off."""
 _BREAKPOINTS = 2
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 
@@ -38,8 +45,35 @@ class Anthropic(ServedModel[bytes]):
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         super().__init__(endpoint, encode_messages(endpoint, blobs), client, endpoint.url.removesuffix("/v1"))
 
-    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        return stream_to_the_end(self._ask, request)
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield one reply, asking again while the server pauses it to run tools of its own. Its parts become one."""
+        content: tuple[msg.AssistantPart, ...] = ()
+        spent: UsageReported | None = None
+        for pauses in range(MOST_PAUSES + 1):
+            asked = (
+                replace(request, messages=(*request.messages, msg.AssistantMessage(content))) if content else request
+            )
+            reader, events = self._ask(asked)
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        match event:
+                            case UsageReported():
+                                spent = _add_usage(spent, event)
+                            case AssistantMessageCompleted():
+                                last = event
+                                content += event.message.content
+                            case _:
+                                yield event
+            except ModelError:
+                if spent:
+                    yield spent
+                raise
+            if not reader.is_paused or last.message.tool_calls or pauses == MOST_PAUSES:
+                break
+        if spent:
+            yield spent
+        yield replace(last, message=replace(last.message, content=tuple(_without_unanswered(content))))
 
     def _ask(self, request: Request) -> tuple[FromWire, AsyncGenerator[ModelEvent, None]]:
         """Send one request. The reply is read by the translator."""
@@ -167,7 +201,7 @@ def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObjec
             return {"type": "tool_use", "id": _wire_id(part.id), "name": fit_name(part.name), "input": part.arguments}
         case msg.Thinking() if part.provider != endpoint.vendor.name:
             return None
-        case msg.Thinking(redacted=data) if block := unseal_block(data):
+        case msg.Thinking(redacted=data) if block := _unseal_block(data):
             return block
         case msg.Thinking(redacted=data) if data:
             return {"type": "redacted_thinking", "data": data}
@@ -175,6 +209,28 @@ def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObjec
             return {"type": "thinking", "thinking": part.text, "signature": signature}
         case msg.Thinking():
             return None
+
+
+def _unseal_block(redacted: str) -> JsonObject | None:
+    """Return the block of a tool of the server, which `Thinking.redacted` holds as JSON; None for redacted thinking."""
+    return json_input.decode(redacted, JsonObject) if redacted.startswith("{") else None
+
+
+def _add_usage(before: UsageReported | None, now: UsageReported) -> UsageReported:
+    if before is None:
+        return now
+    cost = None if before.cost is None or now.cost is None else before.cost + now.cost
+    return replace(now, usage=before.usage + now.usage, cost=cost)
+
+
+def _without_unanswered(parts: Iterable[msg.AssistantPart]) -> Iterable[msg.AssistantPart]:
+    """Drop the server's calls that have no result: the API refuses them in a later request."""
+    parts = list(parts)
+    blocks = [(part, _unseal_block(part.redacted) if isinstance(part, msg.Thinking) else None) for part in parts]
+    answered = {block.get("tool_use_id") for _, block in blocks if block}
+    for part, block in blocks:
+        if not block or "tool_use_id" in block or block.get("id") in answered:
+            yield part
 
 
 def _wire_id(id: str) -> str:

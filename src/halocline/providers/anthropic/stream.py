@@ -3,6 +3,7 @@
 Blocks may begin unannounced, and counts may be repeated; no text that arrives is lost.
 """
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +12,10 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.protocol.values import JsonObject
 from halocline.providers import reply
-from halocline.providers.anthropic.server_tools import is_server_block
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.json_cache import encode_json
@@ -36,6 +35,8 @@ _COUNTS = {
     "cache_write": "cache_creation_input_tokens",
 }
 _PROMPT = ("input", "cache_read", "cache_write")
+_OF_SERVERS = re.compile(r"(?:server|mcp)_tool_use|\w+_tool_result")
+"""Types of the blocks of tools that the server runs itself."""
 
 
 class _WireBlock(msgspec.Struct):
@@ -70,11 +71,6 @@ class _WireEvent(msgspec.Struct):
     error: Any = None
 
 
-_decoder = json_input.Decoder(_WireEvent)
-_block_decoder = json_input.Decoder(_WireBlock)
-_opaque_decoder = json_input.Decoder(JsonObject)
-
-
 @dataclass(slots=True)
 class _Block:
     """A content block being streamed. `server_block` is one of the server's own tools."""
@@ -98,7 +94,7 @@ class FromWire(reply.ReplyReader):
         self._open: dict[int, _Block] = {}
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        event = decode_payload(_decoder, payload, self._endpoint)
+        event = decode_payload(_WireEvent, payload, self._endpoint)
         index = reply.read_number(event.index) or 0
         match event.type:
             case "content_block_delta" if event.delta is not None:
@@ -128,9 +124,9 @@ class FromWire(reply.ReplyReader):
         return self._stop == "pause_turn"
 
     def _start(self, index: int, payload: bytes) -> tuple[ModelEvent, ...]:
-        sent = decode_payload(_block_decoder, payload, self._endpoint)
-        if is_server_block(sent.type):
-            self._add_block(index).server_block = decode_payload(_opaque_decoder, payload, self._endpoint)
+        sent = decode_payload(_WireBlock, payload, self._endpoint)
+        if _OF_SERVERS.fullmatch(sent.type):
+            self._add_block(index).server_block = decode_payload(JsonObject, payload, self._endpoint)
             return ()
         block = self._open[index] = _Block(redacted=sent.data or "")
         self._blocks.append(block)

@@ -3,27 +3,22 @@
 A failure leaves the old one in place. The request is conditional: an unchanged version is not sent again.
 """
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from halocline._version import __version__
-from halocline.net.http import Fetched, fetch
+from halocline.files.durable import write_whole
+from halocline.net.http import fetch
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
-from halocline.protocol.private_files import open_private
 from halocline.protocol.values import Value
 from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import CatalogueFile
 
 MOST_BYTES = 64_000_000
 """Largest document accepted; models.dev's has 6 MB."""
-
-
-class _Unfit(Exception):
-    """The response cannot be used; the text says why."""
 
 
 class Refreshed(Value, frozen=True):
@@ -45,13 +40,14 @@ async def refresh_catalogue(url: str, path: Path, network: Network) -> Refreshed
         answer = await fetch(url, network, _build_headers(url, old), most=MOST_BYTES)
         if answer.status == 304 and old is not None:
             return _count_models(old, is_new=False)
-        _require_document(answer)
+        if answer.status != 200:
+            raise _refresh_error(url, f"the server answered with status {answer.status}")
+        if len(answer.body) >= MOST_BYTES:
+            raise _refresh_error(url, f"it is larger than {MOST_BYTES:,} bytes")
         today = datetime.now(UTC).date().isoformat()
         data = pack_catalogue(answer.body, today, (url,), url, answer.headers.get("etag", ""))
     except ModelError as error:
         raise _refresh_error(url, error.text) from error
-    except _Unfit as error:
-        raise _refresh_error(url, str(error)) from error
     except msgspec.MsgspecError as error:
         raise _refresh_error(url, f"it is not a model catalog ({error})") from error
     return _count_models(_store_file(path, data), is_new=True)
@@ -64,28 +60,13 @@ def _build_headers(url: str, old: CatalogueFile | None) -> dict[str, str]:
     return headers
 
 
-def _require_document(answer: Fetched) -> None:
-    """Raise _Unfit for an error status or too large a body."""
-    if answer.status != 200:
-        raise _Unfit(f"the server answered with status {answer.status}")
-    if len(answer.body) >= MOST_BYTES:
-        raise _Unfit(f"it is larger than {MOST_BYTES:,} bytes")
-
-
 def _store_file(path: Path, data: bytes) -> CatalogueFile:
-    """Write the file atomically."""
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with open(new, "wb", opener=open_private) as opened:
-            opened.write(data)
-        file = CatalogueFile.open(new)
-        if file is None:
-            raise HaloclineError(f"Cannot read back {new}.", "The old catalog stays in use; try again.")
-        new.replace(path)
+        write_whole(path, data)
     except OSError as error:
         raise HaloclineError(f"Cannot write {path}: {error.strerror}.", "The old catalog stays in use.") from error
-    finally:
-        new.unlink(missing_ok=True)
+    if (file := CatalogueFile.open(path)) is None:
+        raise HaloclineError(f"Cannot read back {path}.", "The catalog of this version stays in use; try again.")
     return file
 
 

@@ -13,7 +13,6 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
@@ -85,9 +84,6 @@ class _WireChunk(msgspec.Struct, rename="camel"):
     error: Any = None
 
 
-_decoder = json_input.Decoder(_WireChunk)
-
-
 @dataclass(slots=True)
 class _Piece:
     """A part of the reply, or adjacent unsigned parts of one kind."""
@@ -116,7 +112,7 @@ class FromWire(reply.ReplyReader):
         return bool(self._stop) and self._failure() is None
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        chunk = decode_payload(_decoder, payload, self._endpoint)
+        chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
         if isinstance(chunk.usage_metadata, dict):

@@ -10,7 +10,6 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
@@ -47,9 +46,6 @@ class _WireLine(msgspec.Struct):
     error: Any = None
 
 
-_decoder = json_input.Decoder(_WireLine)
-
-
 class FromWire(reply.ReplyReader):
     """Translates the lines of one stream, in order."""
 
@@ -59,7 +55,7 @@ class FromWire(reply.ReplyReader):
         self._text = ReplyText()
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        line = decode_payload(_decoder, payload, self._endpoint)
+        line = decode_payload(_WireLine, payload, self._endpoint)
         if line.error:
             raise providers.errors.classify_in_stream(line.error, self._endpoint)
         if line.done:

@@ -10,7 +10,6 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
@@ -94,9 +93,6 @@ class _WireChunk(msgspec.Struct):
     error: Any = None
 
 
-_decoder = json_input.Decoder(_WireChunk)
-
-
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
@@ -122,7 +118,7 @@ class FromWire(ReplyReader):
         if payload == b"[DONE]":
             self.ended = True
             return ()
-        chunk = decode_payload(_decoder, payload, self._endpoint)
+        chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
         if chunk.usage:

@@ -10,7 +10,6 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
@@ -55,11 +54,6 @@ class _WireResponse(msgspec.Struct):
     incomplete_details: Any = None
 
 
-_event_decoder = json_input.Decoder(_WireEvent)
-_item_decoder = json_input.Decoder(WireItem)
-_response_decoder = json_input.Decoder(_WireResponse)
-
-
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
@@ -72,7 +66,7 @@ class FromWire(ReplyReader):
         if payload == b"[DONE]":
             self.ended = True
             return ()
-        event = decode_payload(_event_decoder, payload, self._endpoint)
+        event = decode_payload(_WireEvent, payload, self._endpoint)
         if event.type == "error" or event.error:
             raise providers.errors.classify_in_stream(
                 event.error or {"code": event.code, "message": event.message}, self._endpoint
@@ -86,7 +80,7 @@ class FromWire(ReplyReader):
             case "response.output_item.done":
                 return self._output.end(read_number(event.output_index), self._item(event.item), _read_text(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
-                response = decode_payload(_response_decoder, bytes(event.response), self._endpoint)
+                response = decode_payload(_WireResponse, bytes(event.response), self._endpoint)
                 return self._close(response, ending)
         return ()
 
@@ -117,7 +111,7 @@ class FromWire(ReplyReader):
         return self._output.close((self._item(raw), _read_text(raw)) for raw in response.output or ())
 
     def _item(self, raw: msgspec.Raw) -> WireItem:
-        return decode_payload(_item_decoder, bytes(raw), self._endpoint)
+        return decode_payload(WireItem, bytes(raw), self._endpoint)
 
 
 def _stop_reason(details: Any) -> StopReason:

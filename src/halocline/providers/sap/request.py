@@ -14,7 +14,6 @@ from halocline import providers
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
@@ -38,16 +37,13 @@ class _WireEvent(msgspec.Struct):
     error: Any = None
 
 
-_decoder = json_input.Decoder(_WireEvent)
-
-
 class FromWire(ChatFromWire):
     """Translates the payloads of one stream, in order."""
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == DONE:
             return super()._read(payload)
-        event = decode_payload(_decoder, payload, self._endpoint)
+        event = decode_payload(_WireEvent, payload, self._endpoint)
         if event.error:
             first = event.error[0] if isinstance(event.error, list) else event.error
             raise providers.errors.classify_in_stream(first, self._endpoint)

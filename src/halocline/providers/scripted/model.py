@@ -60,7 +60,7 @@ class Scripted:
         self._summary = summary
         self._summary_delay = summary_delay
         self._window = window
-        self._name = name
+        self.name = name
         self._delivered: set[int] = set()
 
     @classmethod
@@ -70,11 +70,6 @@ class Scripted:
         script = load_script(Path(path))
         name = f"scripted/{Path(path).absolute()}"
         return cls(script.turns, name, summary=script.summary, window=script.window)
-
-    @property
-    def name(self) -> str:
-        """The model name that a person would type."""
-        return self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Play the turn that answers the request. Raises ModelError."""
@@ -140,7 +135,7 @@ class Scripted:
 
     def _over(self) -> ModelError:
         count = f"{len(self._turns)} turn{'s' if len(self._turns) != 1 else ''}"
-        text = f"The script {self._name} has ended: it has {count}, and another was requested."
+        text = f"The script {self.name} has ended: it has {count}, and another was requested."
         return ModelError(Kind.INVALID_REQUEST, text, "Add a turn to the script, or use a real model with -m.")
 
     def _message(self, turn: Turn, calls: tuple[msg.ToolCall, ...]) -> msg.AssistantMessage:
@@ -149,7 +144,7 @@ class Scripted:
             parts.append(msg.Thinking(turn.thinking, provider="scripted"))
         if turn.text:
             parts.append(msg.Text(turn.text))
-        return msg.AssistantMessage(content=(*parts, *calls), model=self._name, stop_reason=turn.stop)
+        return msg.AssistantMessage(content=(*parts, *calls), model=self.name, stop_reason=turn.stop)
 
 
 def newest_text(messages: Sequence[msg.Message]) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import events as ev, messages as msg
 from halocline.providers import text_tools
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
@@ -68,7 +67,7 @@ class Correcting:
                             yield words
                         if reply.is_over and may_end:
                             yield estimate_usage(request, reply.text, self._info)
-                            event = reply.end(self.name)
+                            break
                     case ev.ThinkingDelta():
                         reply.thoughts += event.text
                         yield event
@@ -76,13 +75,11 @@ class Correcting:
                         reply = self._begin(request)
                         yield event
                     case ev.AssistantMessageCompleted():
-                        pass
+                        for last in self._finish(reply, event):
+                            yield last
+                        return
                     case _:
                         yield event
-                if isinstance(event, ev.AssistantMessageCompleted):
-                    for last in self._finish(reply, event):
-                        yield last
-                    return
             for last in self._finish(reply, reply.end(self.name)):
                 yield last
 
@@ -120,6 +117,7 @@ class _Reply:
         self._request = request
         self._prints = prints
         self._calls_otherwise = calls_otherwise
+        self._reads = {spec.name for spec in request.tools if spec.reads}
         self._shown = 0
         names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
         self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
@@ -155,7 +153,7 @@ class _Reply:
         """True if the text so far ends with a call that does more than read, and that cannot become a longer one."""
         if not self._end.may_be_here(self.text, self._shown) or not (found := self._read(self.text)):
             return False
-        acts = [call for call in found.calls if not _reads(call.tool, self._request.tools)]
+        acts = [call for call in found.calls if call.tool not in self._reads]
         is_open = self.text.rstrip().endswith(">") and any(
             text_tools.tags.WHOLE & (one.arguments or {}).keys() for one in acts
         )
@@ -224,13 +222,8 @@ class _Reply:
 
     def _first_calls(self, calls: "Sequence[Printed]") -> "Sequence[Printed]":
         """Return the calls up to the first that does more than read."""
-        tools = self._request.tools
-        acts = next((at for at, call in enumerate(calls, start=1) if not _reads(call.tool, tools)), len(calls))
+        acts = next((at for at, call in enumerate(calls, start=1) if call.tool not in self._reads), len(calls))
         return calls[:acts]
-
-
-def _reads(tool: str, tools: Sequence[ToolSpec]) -> bool:
-    return any(spec.reads for spec in tools if spec.name == tool)
 
 
 def _cut_made_up(text: str) -> str:

@@ -7,6 +7,7 @@ file's content), text waits until the next call or the end of the reply: only th
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from functools import partial
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -87,9 +88,7 @@ class _Reply:
         self._specs = {spec.name: spec for spec in offered}
         self._reader = Reader(offered)
         self._read = ReadTexts(request)
-        self._parts: list[AssistantPart] = []
-        self._words: list[str] = []
-        self._thoughts: list[str] = []
+        self._said: list[Words | Thoughts | ToolCall] = []
         self._open = ""
         self._reads = {spec.name for spec in request.tools if spec.reads}
         self.text = self.thoughts = ""
@@ -115,32 +114,28 @@ class _Reply:
         Raises:
             ModelError: the reply has neither text nor a call.
         """
-        self._part_ends()
-        sent = event.message
+        sent, read = event.message, list(_join_parts(self._said))
         kept = [part for part in sent.content if not isinstance(part, Text)]
-        if not says_something((*kept, *self._parts)) and sent.stop_reason is not StopReason.REFUSAL:
+        if not says_something((*kept, *read)) and sent.stop_reason is not StopReason.REFUSAL:
             raise empty_reply(sent.model, sent.stop_reason)
-        return replace(event, message=replace(sent, content=tuple(_in_order(kept, self._parts))))
+        return replace(event, message=replace(sent, content=tuple(_in_order(kept, read))))
 
     def _take(self, piece: Piece) -> Iterable[ModelEvent]:
         if self.is_over:
             return ()
         match piece:
             case Words():
-                self._part_ends(words=False)
-                self._words.append(piece.text)
+                self._said.append(piece)
                 return (ev.TextDelta(piece.text),)
             case Thoughts():
-                self._part_ends(thoughts=False)
-                self._thoughts.append(piece.text)
+                self._said.append(piece)
                 return (ev.ThinkingDelta(piece.text),)
             case Growing():
-                self._part_ends()
                 self._open = self._open or self._ids.claim("")
                 return (ev.ToolCallDelta(call=self._open, name=piece.tool, arguments=piece.text),)
             case Called():
                 call = self._build_call(piece)
-                self._parts.append(call)
+                self._said.append(call)
                 self._open = ""
                 self.is_over = piece.tool not in self._reads and not call.malformed.startswith(QUOTED)
                 return ()
@@ -156,13 +151,15 @@ class _Reply:
             return make(malformed=QUOTED + called.body.strip())
         return make(arguments=arguments)
 
-    def _part_ends(self, *, words: bool = True, thoughts: bool = True) -> None:
-        if words and self._words:
-            self._parts.append(Text("".join(self._words)))
-            self._words = []
-        if thoughts and self._thoughts:
-            self._parts.append(Thinking("".join(self._thoughts)))
-            self._thoughts = []
+
+def _join_parts(said: Iterable[Words | Thoughts | ToolCall]) -> Iterator[AssistantPart]:
+    """Join the pieces of text, and those of thoughts, that follow each other."""
+    for kind, pieces in groupby(said, type):
+        if kind is ToolCall:
+            yield from (piece for piece in pieces if isinstance(piece, ToolCall))
+        else:
+            text = "".join(piece.text for piece in pieces if not isinstance(piece, ToolCall))
+            yield Text(text) if kind is Words else Thinking(text)
 
 
 def _in_order(kept: Iterable[AssistantPart], read: Iterable[AssistantPart]) -> Iterator[AssistantPart]:

@@ -20,23 +20,21 @@ class TextToolsOnRefusal:
         self.is_in_text = False
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        asked = self.model
-        try:
-            async with aclosing(asked.stream(request)) as events:
-                async for event in events:
-                    yield event
-            return
-        except ModelError as error:
-            is_the_last = self.is_in_text and self.model is asked
-            if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools or is_the_last:
-                raise
-            cause = CAUSE.format(error=error.text.rstrip("."))
-        if self.model is asked:  # another request may have changed it meanwhile
-            self.ask_in_text()
-        yield StepRetried(attempt=1, wait=0.0, cause=cause, unbilled=True)
-        async with aclosing(self.model.stream(request)) as events:
-            async for event in events:
-                yield event
+        while True:
+            asked = self.model
+            try:
+                async with aclosing(asked.stream(request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                is_the_last = self.is_in_text and self.model is asked
+                if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools or is_the_last:
+                    raise
+                cause = CAUSE.format(error=error.text.rstrip("."))
+            if self.model is asked:  # another request may have changed it meanwhile
+                self.ask_in_text()
+            yield StepRetried(attempt=1, wait=0.0, cause=cause, unbilled=True)
 
     def ask_in_text(self) -> None:
         """Use the text protocol from now on."""

@@ -6,65 +6,13 @@ What must stay true: pings, comments and blank lines do not count as progress, a
 import asyncio
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, closing
+from contextlib import aclosing
 
 from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta, UsageReported
-
-
-class Watch:
-    """The watch over the waits of one task, one after the other."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[object] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._until = 0.0
-        self._cancelling = 0
-        self._has_expired = False
-
-    def begin(self, seconds: float) -> None:
-        """Begin a wait of the current task, which is cancelled after so many seconds."""
-        self._task = asyncio.current_task()
-        self._cancelling = self._task.cancelling() if self._task else 0
-        self._until = self._loop.time() + seconds
-        if self._timer is None or self._timer.when() > self._until:
-            self._set_timer()
-
-    def end(self) -> None:
-        """End the wait."""
-        if self._has_expired and self._task:  # it was over at the same time
-            self._has_expired = False
-            self._task.uncancel()
-        self._task = None
-
-    def end_if_expired(self) -> bool:
-        """Return True if the wait was cancelled for being too long and for nothing else; then it counts as ended."""
-        is_ours = self._has_expired and self._task is not None and self._task.uncancel() <= self._cancelling
-        self._has_expired = False
-        return is_ours
-
-    def close(self) -> None:
-        """Stop watching."""
-        if self._timer:
-            self._timer.cancel()
-
-    def _set_timer(self) -> None:
-        self.close()
-        self._timer = self._loop.call_at(self._until, self._look)
-
-    def _look(self) -> None:
-        self._timer = None
-        if self._task is None:  # the next wait sets it again
-            return
-        if self._loop.time() < self._until:
-            self._set_timer()
-        else:
-            self._has_expired = True
-            self._task.cancel()
 
 
 class Bounded:
@@ -84,30 +32,25 @@ class Bounded:
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         size, patience = 0, self._first
         began, first_token = time.monotonic(), None
-        with closing(Watch()) as watch:
-            async with aclosing(self.model.stream(request)) as events:
-                while (event := await self._next(events, patience, watch)) is not None:
-                    patience = self._quiet
-                    size += _event_size(event)
-                    if first_token is None and size:
-                        first_token = round(time.monotonic() - began, 3)
-                    if size > self._largest:
-                        raise _too_long(self.name, self._largest)
-                    yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
+        async with aclosing(self.model.stream(request)) as events:
+            while (event := await self._next(events, patience)) is not None:
+                patience = self._quiet
+                size += _event_size(event)
+                if first_token is None and size:
+                    first_token = round(time.monotonic() - began, 3)
+                if size > self._largest:
+                    raise _too_long(self.name, self._largest)
+                yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
         await self.model.close()
 
-    async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float, watch: Watch) -> ModelEvent | None:
-        watch.begin(patience)
+    async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float) -> ModelEvent | None:
         try:
-            return await anext(events, None)
-        except asyncio.CancelledError:
-            if watch.end_if_expired():
-                raise _nothing_new(self.name, patience) from None
-            raise
-        finally:
-            watch.end()
+            async with asyncio.timeout(patience):
+                return await anext(events, None)
+        except TimeoutError:
+            raise _nothing_new(self.name, patience) from None
 
 
 def _event_size(event: ModelEvent) -> int:
