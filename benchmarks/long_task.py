@@ -34,7 +34,7 @@ READERS = {
     "halo tasks show, into a pipe": (("tasks", "show"), 5),
     "halo export": (("export",), 5),
     "halo export -f jsonl": (("export", "-f", "jsonl"), 3.5),
-    "halo replay, which runs the loop again": (("replay",), 12),
+    "halo replay, which runs the loop again": (("replay",), 7.5),
 }
 """What reads the task, and its limit, in floors."""
 SCREEN, PAGE = 5, 2

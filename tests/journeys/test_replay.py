@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.kinds import ApprovalMode, Choice
+from halocline.protocol.kinds import ApprovalMode, Choice, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -18,6 +19,7 @@ from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.log import read_log
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "repair.recording.jsonl"
+STARTS = ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec")
 YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO)
 
 
@@ -80,6 +82,16 @@ async def test_a_replay_touches_nothing(journey, tmp_path):
     assert (await again(journey, recording)).same
     assert (journey.workspace / "shop.py").read_text() == PROJECT["shop.py"]
     assert {path: path.stat().st_mtime_ns for path in journey.home.root.rglob("*")} == before
+
+
+async def test_a_replay_of_recorded_commands_starts_no_process(journey, tmp_path):
+    recording = await repair(journey, tmp_path / "r")
+    assert any(isinstance(event, ev.ToolCallStarted) and event.kind is ToolKind.EXECUTE for event in recording.events)
+    started, watched = [], [True]
+    sys.addaudithook(lambda name, args: started.append(name) if watched and name in STARTS else None)
+    assert (await again(journey, recording)).same
+    watched.clear()  # a hook stays for ever
+    assert started == []
 
 
 async def test_the_first_request_that_differs_ends_a_strict_replay(journey, tmp_path):

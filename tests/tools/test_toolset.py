@@ -5,6 +5,7 @@ from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.tables import for_each
 
 from halocline.context.other_tools import BY_HABIT
@@ -15,6 +16,7 @@ from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import ToolCall
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import McpState, State
@@ -73,6 +75,23 @@ def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch
     assert PLANNING in {spec.name for spec in Tools().specs(acting)}
     late = reduce_event(State(), ModeChanged(mode=Mode.PLAN))
     assert Tools().specs(late) == Tools().specs(planning)
+
+
+def test_what_is_offered_is_put_together_again_only_when_something_changed_that_it_depends_on():
+    tools, plain = Tools(), State(workspace="/work")
+    rules = RuleBook((Rule(Verdict.DENY, tools=("web_fetch",)),))
+    changed = [
+        replace(plain, prompt=PromptState(tools=frozenset(ON_REQUEST))),
+        replace(plain, prompt=PromptState(compact=True)),
+        replace(plain, model=ModelState(name="openai/o3")),
+        replace(plain, mcp=McpState((McpServer("s", tools=(McpTool("s__t", "s", "t"),)),))),
+        replace(plain, plan=replace(plain.plan, has_planned=True)),
+        replace(plain, subagents=SubagentsState(subtask=Subtask("parent", "c1", "one"))),
+        replace(plain, permissions=replace(plain.permissions, rules=rules)),
+    ]
+    for state in changed:
+        assert tools.specs(state) == Tools().specs(state) != tools.specs(plain)
+        assert tools.specs(replace(plain, seq=9, last_at=1.0)) is tools.specs(plain)
 
 
 @pytest.mark.parametrize(

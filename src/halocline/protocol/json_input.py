@@ -54,9 +54,17 @@ class Decoder(Generic[T]):
         if self._deepest is not None and is_deeper(data, self._deepest):
             raise msgspec.DecodeError(TOO_DEEP)
         try:
-            found: T = self._decode(replace_halves(data))
+            return self._decode_whole(data)
         except RecursionError as error:
             raise msgspec.DecodeError(TOO_DEEP) from error
+
+    def _decode_whole(self, data: bytes | str) -> T:
+        try:
+            found: T = self._decode(data)
+        except msgspec.DecodeError:
+            if (whole := replace_halves(data)) is data:
+                raise
+            found = self._decode(whole)
         return found
 
 

@@ -129,6 +129,8 @@ class Tools:
 
     def __init__(self, tools: Iterable[AnyTool | Standard] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._known: tuple[object, ...] = ()
+        self._specs: tuple[ToolSpec, ...] = ()
 
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
         if state and (name in self._tools or name in RARE) and not _may_run(name, state):
@@ -151,6 +153,16 @@ class Tools:
         return replace(found, arguments=arguments)
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
+        known = (
+            *(state.prompt, state.model, state.mcp, state.plan.has_planned, state.workspace),
+            *(state.permissions.approval_mode, state.permissions.rules, state.subagents.subtask),
+            state.subagents.available,
+        )
+        if known != self._known:
+            self._known, self._specs = known, self._list_specs(state)
+        return self._specs
+
+    def _list_specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
         own = tuple(
             _spec_of(self._tools.get(name) or _load_rare(name), state) for name in names if _is_offered(name, state)

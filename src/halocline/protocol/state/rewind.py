@@ -30,10 +30,14 @@ _read_kept = attrgetter(
     "files.known",
 )
 """What a point keeps of a state, in the order of its fields."""
+_read_parts = attrgetter("messages", "plan", "compaction", "prompt", "budget", "files")
+"""The parts of a state that these are in: most events change none of them."""
 
 
 def remember_point(before: State, after: State) -> State:
     """Return the state after an event with a point to rewind to, if the conversation changed."""
+    if all(map(is_, _read_parts(after), _read_parts(before))):
+        return after
     kept = _read_kept(after)
     if after.messages is before.messages and all(map(is_, kept, _read_kept(before))):
         return after

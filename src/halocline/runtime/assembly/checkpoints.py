@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline import checkpoints
-from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.ports.checkpoints import Checkpoints
 from halocline.store.settings.settings import Settings
 
+if TYPE_CHECKING:
+    from halocline.checkpoints.shadow_git import ShadowGit
+
 
 def build_checkpoints(
-    settings: Settings, store: Callable[[Path], ShadowGit], workspace: Path, roots: Sequence[str]
+    settings: Settings, store: "Callable[[Path], ShadowGit]", workspace: Path, roots: Sequence[str]
 ) -> Checkpoints:
     """Build the checkpoints of a task."""
     if not settings.checkpoints:

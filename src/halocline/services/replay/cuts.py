@@ -38,12 +38,11 @@ FACTS = frozenset({ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown,
 
 def comes_from_elsewhere(event: object) -> bool:
     """True if the loop does not produce the event: by its type, or because an agent asked through the task."""
-    match event:
-        case ev.ApprovalRequested(agent=agent):
-            return bool(agent)
-        case ev.ApprovalResolved(agent=agent, by=by):
-            return bool(agent) and by != "interrupt"
-    return type(event) in FROM_ELSEWHERE
+    if type(event) in FROM_ELSEWHERE:
+        return True
+    if isinstance(event, ev.ApprovalRequested):
+        return bool(event.agent)
+    return isinstance(event, ev.ApprovalResolved) and bool(event.agent) and event.by != "interrupt"
 
 
 def is_beside_loop(event: object) -> bool:

@@ -3,19 +3,20 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import structs
 
 from halocline.ports.hooks import Outcome, Shortening
+from halocline.ports.host import Shell
 from halocline.ports.model import Model
 from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.recorded_tools import RecordedTools
+from halocline.services.replay.recorded_tools import IdleShell, RecordedTools
 from halocline.services.replay.recording import RecordedFacts, RecordedGovernor, RecordedGrants, RecordedSpending
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, wait_forever
@@ -57,7 +58,9 @@ def build_task(
     parts = assembly.parts(log, state, workspace, model, inbox, hooks)
     sources = structs.replace(parts.host.sources, changes=None, mentions=None)
     facts = RecordedFacts(course, assembly.env, live=tools.live)
-    host = structs.replace(parts.host, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
+    shell = parts.host.tools.shell if tools.live else cast(Shell, IdleShell(parts.host.tools.shell))
+    hands = structs.replace(parts.host.tools, shell=shell)
+    host = structs.replace(parts.host, tools=hands, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
     has_limits = isinstance(started := course.events[0], ev.TaskStarted) and started.limits is not None
     governor = Governor(RecordedSpending(course), course.seconds) if has_limits else RecordedGovernor(course)
     return Replayed(structs.replace(parts, model=model, toolset=tools, governor=governor, host=host), course)

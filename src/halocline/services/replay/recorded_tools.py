@@ -7,11 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from halocline.ports.host import Shell
 from halocline.ports.tool import AnyTool, Overtaken, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import tool_named
-from halocline.protocol.kinds import CallStatus, Diff
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff
 from halocline.protocol.messages import Note, Text, ToolCall, UserPart
 from halocline.protocol.state.state import State
 from halocline.services.replay.cuts import FACTS, is_beside_loop
@@ -56,6 +57,19 @@ def _is_from_elsewhere(name: str, state: State | None) -> bool:
         return False
     is_custom = any(tool.name == name for tool in state.prompt.custom_tools)
     return is_custom or tool_named(state.mcp.servers, name) is not None
+
+
+class IdleShell:
+    """The shell of a replay whose tools are recorded: it starts no process, and the log says what the sandbox is."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shell, name)
+
+    async def sandbox(self, mode: ApprovalMode = ApprovalMode.AUTO) -> ev.SandboxChecked:
+        return ev.SandboxChecked()
 
 
 class Answers:

@@ -48,7 +48,8 @@ class RecordedModel:
         self._requests = requests
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        await asyncio.sleep(0)  # lets an interrupt right after the step's start arrive
+        if self._course.cut:
+            await asyncio.sleep(0)  # lets an interrupt right after the step's start arrive
         if request.summary:
             async for event in self._summary():
                 yield event
@@ -80,7 +81,8 @@ class RecordedModel:
             await wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
-        await asyncio.sleep(0)  # lets an interrupt right after the reply arrive
+        if self._course.cut:
+            await asyncio.sleep(0)  # lets an interrupt right after the reply arrive
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -28,8 +29,8 @@ from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course
 from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.calls.admission import UNKNOWN_TOOL
-from halocline.task.log import Log
-from halocline.task.stream import E, Stream
+from halocline.task.log import D, Log
+from halocline.task.stream import E
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
 """Durations of commands: the one part of a tool's output that differs on every run."""
@@ -79,10 +80,28 @@ async def run_replay(recording: Recording, assembly: Assembly, *, strict: bool, 
 
 
 class _PassingLog(Log):
-    """A log that goes with the replay: no loss of power, and no reader of a reply that was cut short, comes to it."""
+    """A log that goes with the replay: no loss of power and no reader but the course comes to it.
+
+    What equals the recorded event is that event: it is neither encoded nor compared again.
+    """
+
+    def __init__(self, folder: Path, course: Course) -> None:
+        super().__init__(folder, str(course.events[0].task), clock=course.clock)
+        self._course = course
+
+    def append(self, event: D) -> D:
+        recorded = self._course.next
+        if recorded is None or not (event is recorded or self._stamp(event, recorded) == recorded):
+            return super().append(event)
+        self.seq += 1
+        return self.show(cast(D, recorded))
+
+    def _stamp(self, event: D, recorded: ev.DurableEvent) -> D:
+        return replace(event, seq=self.seq + 1, at=recorded.at, task=self.task)
 
     def show(self, event: E) -> E:
-        return Stream.show(self, event)
+        self._course.push(event)
+        return event
 
     def _write(self, line: bytes) -> None:
         pass
@@ -112,8 +131,7 @@ class _Stage:
 
     async def play(self, place: Path) -> Replay:
         course = self._course
-        log = _PassingLog(place / "task", str(course.events[0].task), clock=course.clock)
-        log.attach(course)
+        log = _PassingLog(place / "task", course)
         state, model = State(), RecordedModel(course, self._requests)
         try:
             while course.next is not None and not course.over:

@@ -39,6 +39,7 @@ class Course:
         self._home = os.path.expanduser("~")
         self._moved = asyncio.Event()
         self._cuts = {cut.begin: cut for cut in find_cuts(events)}
+        self._step_ends = _find_step_ends(events)
         self.steps = 0
         """The steps that began so far."""
 
@@ -99,6 +100,8 @@ class Course:
 
     def compare(self, place: str, recorded: Value, now: Value) -> None:
         """Record the first difference, if any."""
+        if recorded is now:
+            return
         texts = [encode(side) for side in (recorded, now)]
         if texts[0] == texts[1]:
             return
@@ -145,10 +148,7 @@ class Course:
 
     def step_ahead(self) -> range:
         """Return the positions from here to the end of this step."""
-        for position in range(self.at, len(self.events)):
-            if isinstance(self.events[position], ev.StepStarted | ev.TurnEnded):
-                return range(self.at, position)
-        return range(self.at, len(self.events))
+        return range(self.at, self._step_ends[self.at])
 
     def was_cut_short(self, call: str) -> bool:
         """True if the call did not complete."""
@@ -173,6 +173,14 @@ class Course:
         self.differences.append(difference)
         if self._strict:
             self.stop()
+
+
+def _find_step_ends(events: Sequence[ev.DurableEvent]) -> list[int]:
+    """Return the end of the step for each position, also for the one behind the last event."""
+    ends = [len(events)] * (len(events) + 1)
+    for at in reversed(range(len(events))):
+        ends[at] = at if isinstance(events[at], ev.StepStarted | ev.TurnEnded) else ends[at + 1]
+    return ends
 
 
 def name_of(event: ev.Event | None) -> str:

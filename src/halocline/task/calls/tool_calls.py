@@ -7,10 +7,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -143,7 +144,7 @@ class ToolCalls:
         order = replace(
             await self._contexts.admit_command(GIVEN, command, is_covered=True), fresh=True, timeout=LONGEST
         )
-        await asyncio.gather(self._log.sync(), self._checkpoints.barrier())
+        await self._make_safe(self._checkpoints.barrier())
         attention, shell = self._host.sources.changes, self._host.tools.shell
         never: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()  # no key moves it to the background
         async with attention.watching(self._state, command) if attention else nullcontext():
@@ -176,7 +177,7 @@ class ToolCalls:
             yield None
             return
         present = self._checkpoints.barrier(run.may_change, ran=run.by_command, destroys=run.destroys)
-        safe = asyncio.gather(self._log.sync(), present)
+        safe = self._make_safe(present)
         try:
             await (asyncio.sleep(0) if is_edit else safe)  # both begin
             if waited or not is_edit:
@@ -185,6 +186,10 @@ class ToolCalls:
             await safe
         finally:
             await end_tasks(safe)
+
+    def _make_safe(self, present: Coroutine[Any, Any, None]) -> "asyncio.Future[tuple[None, None]]":
+        """Begin to put on the disk what a change must find there: the log, and the files as they are."""
+        return asyncio.gather(self._log.sync(), present)
 
     async def _end_with_hooks(
         self, run: Run, text: str, began: float, end: Callable[..., None], *, failed: bool
@@ -203,15 +208,16 @@ class ToolCalls:
 
     async def _check_written_files(self, run: Run, output: ToolOutput, files: Files) -> ToolOutput:
         """Add the results of checks on the files it wrote; files it read are checked in the background."""
-        host, sources, workspace = self._host.tools, self._host.sources, Path(self._state().workspace)
+        host, sources = self._host.tools, self._host.sources
         if run.tool.kind is ToolKind.READ:
+            workspace = Path(self._state().workspace)
             for path in run.summary.paths:
                 sources.diagnostics.expect(workspace / path)
         if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
             return output
         from halocline.task.calls.post_edit_checks import Follower
 
-        formatters = self._host.editing.formatters
+        formatters, workspace = self._host.editing.formatters, Path(self._state().workspace)
         follower = Follower(workspace, files, host.shell, host.blobs, sources.diagnostics, formatters)
         found = await follower.after(output.events)
         self._emit(*found.facts)

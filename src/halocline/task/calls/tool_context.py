@@ -67,7 +67,7 @@ class ToolContexts:
         files = host.tools.files.only(Judged(run.places, *own), scope)
         return ToolContext(
             call=self._current_call(run, policy),
-            workspace=Path(state.workspace),
+            workspace=policy.workspace,
             host=replace(
                 host.tools,
                 files=HeldFiles(files, admit) if admit else files,

@@ -1,8 +1,8 @@
 """`halo replay`: re-run a recorded task and report differences."""
 
 import argparse
+from typing import TYPE_CHECKING
 
-from halocline.client.history import Replay
 from halocline.client.options import Choices
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
@@ -13,6 +13,9 @@ from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
+
+if TYPE_CHECKING:
+    from halocline.client.history import Replay  # with all that restores need
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -29,7 +32,7 @@ def command(arguments: argparse.Namespace) -> int:
     return ExitCode.FINISHED if done.same and not done.unfinished else ExitCode.ERROR
 
 
-def describe_replay(done: Replay, *, strict: bool) -> str:
+def describe_replay(done: "Replay", *, strict: bool) -> str:
     """Describe a replay's outcome."""
     extent = f"{format_plural(done.steps, 'step')} and {format_plural(done.events, 'event')} of task {done.task}"
     if done.same and done.unfinished:
@@ -51,7 +54,7 @@ def describe_replay(done: Replay, *, strict: bool) -> str:
     return "\n".join(lines)
 
 
-def _count_requests(done: Replay) -> str:
+def _count_requests(done: "Replay") -> str:
     if not done.requests:
         return "no requests compared (a log has none; use --record to save them)"
     return f"{format_plural(done.requests, 'request')} compared"
