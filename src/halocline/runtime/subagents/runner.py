@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -36,8 +37,10 @@ from halocline.runtime.models.subagent_model import chosen_model
 from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.subagents.changes import (
     UNCHANGED,
+    AgentChanges,
     describe_changes,
-    merge_side,
+    merge_changes,
+    note_merged,
     read_agent_changes,
     remove_unchanged,
 )
@@ -146,19 +149,33 @@ class Subtasks:
         return {name: child for name, child in near.items() if child != self._parent.log.task}
 
     async def merge(self, agent: str, files: dict[str, bytes | None]) -> dict[str, Merged]:
-        lane = self._parent.state.subagents.named.get(agent)
-        if lane is None or not lane.worktree:
-            raise ToolFailure(f"There is no agent {agent!r} that writes. Nothing was changed.")
+        changes = await self._read_changes(agent)
         workspace = Path(self._parent.state.workspace)
-        try:
-            changes = await read_agent_changes(workspace, lane.worktree)
-        except HaloclineError as error:
-            raise ToolFailure(f"{error.text} Nothing was changed.") from error
         places = {path: _place_in(workspace, path) for path in files}
         if apart := [path for path, place in places.items() if place in changes.apart]:
             raise ToolFailure(f"{', '.join(apart)}: no merge takes over links and very large files. Copy them.")
-        both = {path: changes.sides.get(places[path], (now, now)) for path, now in files.items()}
-        return {path: await merge_side(workspace, both[path], now) for path, now in files.items()}
+        found = await merge_changes(changes, {places[path]: data for path, data in files.items()})
+        return {path: found[place] for path, place in places.items()}
+
+    async def note_merged(self, agent: str, taken: dict[str, bytes | None]) -> None:
+        workspace = Path(self._parent.state.workspace)
+        with suppress(HaloclineError):  # without it, the next merge starts from the commit
+            changes = await self._read_changes(agent)
+            await note_merged(changes, {_place_in(workspace, path): data for path, data in taken.items()})
+
+    async def _read_changes(self, agent: str) -> AgentChanges:
+        """Return what an agent that wrote has changed. Raises ToolFailure."""
+        lane = self._parent.state.subagents.named.get(agent)
+        if lane is None or not lane.worktree:
+            raise ToolFailure(f"There is no agent {agent!r} that writes. Nothing was changed.")
+        try:
+            return await read_agent_changes(Path(self._parent.state.workspace), self._stores, lane.worktree)
+        except HaloclineError as error:
+            raise ToolFailure(f"{error.text} Nothing was changed.") from error
+
+    @property
+    def _stores(self) -> Path:
+        return self._runtime.assembly().home.checkpoints
 
     def _follow(self, event: ev.Event) -> None:
         """End what runs in the background with the turn; keep agents as strict as their parent."""
@@ -317,7 +334,7 @@ class Subtasks:
             return "", False
         workspace = Path(self._parent.state.workspace)
         try:
-            changes = await read_agent_changes(workspace, started.worktree)
+            changes = await read_agent_changes(workspace, self._stores, started.worktree)
         except HaloclineError as error:
             return f"[Its changes cannot be read: {error.text} They are in the worktree {started.worktree}.]", False
         hides = make_name_hider(self._parent.state, self._parent.home, self._parent.host.permissions.book())
