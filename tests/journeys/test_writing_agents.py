@@ -374,6 +374,43 @@ async def test_a_worktree_that_a_killed_git_left_half_made_is_made_again(reposit
     assert len({one.child for one in journey.logged if isinstance(one, SubagentStarted)}) == 1
 
 
+async def test_a_new_worktree_of_an_agent_is_set_up_once(repository: Journey):
+    journey = repository
+    journey.write(".gitignore", "deps\n")
+    git(journey, "add", ".")
+    git(journey, "commit", "-qm", "second")
+    begins, again = (Turn(calls=(spawns("alpha", text, writes=True),)) for text in ("first", "second"))
+    first_run = (edits("a.txt", "line 1\n", "one\n"), reports("first done"))
+    second_run = (edits("b.txt", "line 1\n", "one\n"), reports("second done"))
+    setup = "echo made >> deps; echo not shown"
+    scripts = ((begins, again, DONE), first_run, (*first_run, *second_run))
+    await journey.run(client=client_of(journey, *scripts, worktree_setup=setup))
+    (deps,) = journey.workspace.with_name(f"{journey.workspace.name}-worktrees").glob("alpha-*/deps")
+    assert deps.read_text() == "made\n"
+    assert not (journey.workspace / "deps").exists()
+
+
+@pytest.mark.parametrize(
+    ("setup", "mode", "told"),
+    [
+        ("echo why >&2; exit 3", ApprovalMode.YOLO, "ended with exit code 3. The end of its output:\nwhy"),
+        ("touch /tmp/never", ApprovalMode.ACCEPT_EDITS, "did not run, because"),
+    ],
+)
+async def test_a_setup_that_failed_or_may_not_run_is_told_to_the_agent(repository: Journey, setup, mode, told):
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    child = (Turn(calls=(Call("read_file", {"path": "a.txt"}),), expect=(told, setup)), reports("I know"))
+    client = client_of(repository, (begins, DONE), child, worktree_setup=setup)
+
+    def allow(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(task=repository.task, request=event.request, decision=Choice.ALLOW_ONCE)
+        return None
+
+    await repository.run(client=client, answer=allow, options=TaskOptions(approval_mode=mode, attended=True))
+    assert "I know" in repository.results[0]
+
+
 async def test_a_parent_in_plan_mode_starts_no_agent_that_writes(repository: Journey):
     journey = repository
     client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True), spawns("beta"))), DONE), (reports("read"),))

@@ -46,6 +46,7 @@ from halocline.runtime.subagents.changes import (
 )
 from halocline.runtime.subagents.child import (
     ChildBuilder,
+    Opened,
     Plan,
     choose_tools,
     find_folder,
@@ -285,18 +286,18 @@ class Subtasks:
     async def _run_begun(self, begun: Begun) -> Report:
         began, started = time.monotonic(), begun.started
         try:
-            task = await _attempt(self._builder.open_child(begun.plan, begun.chosen, self._runtime.assembly()))
+            opened = await _attempt(self._builder.open_child(begun.plan, begun.chosen, self._runtime.assembly()))
         except asyncio.CancelledError:
             self._parent.emit(replace(end_event(started, State(), Took()), end=LaneEnd.STOPPED, problem=""))
             raise
-        if isinstance(task, str):
-            return self._report_failure(started, task)
-        end = await self._run_lane(task, begun)
-        return Report(report_of(task.state), end, time.monotonic() - began, started.remarks)
+        if isinstance(opened, str):
+            return self._report_failure(started, opened)
+        end = await self._run_lane(opened, begun)
+        return Report(report_of(opened.task.state), end, time.monotonic() - began, started.remarks)
 
-    async def _run_lane(self, task: Task, begun: Begun) -> SubagentEnded:
+    async def _run_lane(self, opened: Opened, begun: Begun) -> SubagentEnded:
         """Run a sub-agent from its prompt to its end; cancelling this ends it."""
-        started, plan = begun.started, begun.plan
+        started, plan, task = begun.started, begun.plan, opened.task
         lane = Lane(started, task, self._parent.emit)
         relay = Relay(self._parent, task, started.name) if plan.wanted.is_named else None
         broke: Exception | None = None
@@ -306,7 +307,7 @@ class Subtasks:
                 task.log.attach(relay)
             lane.begin()
             self._runtime.serve(started.child, task, begun.chosen)
-            task.inbox.prompt(Prompt(self._first_content(task, plan)))
+            task.inbox.prompt(Prompt(self._first_content(opened, plan)))
             await lane.over.wait()
             review, is_unchanged = await self._review(task, started)
         finally:
@@ -322,11 +323,13 @@ class Subtasks:
             await remove_unchanged(Path(self._parent.state.workspace), started.worktree)
         return end
 
-    def _first_content(self, task: Task, plan: Plan) -> tuple[Text | Note, ...]:
+    def _first_content(self, opened: Opened, plan: Plan) -> tuple[Text | Note, ...]:
+        task, remark = opened
         hides = make_name_hider(task.state, task.home, task.host.permissions.book())
         note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone(), hides=hides)
         known = [note_conversation(self._parent.context.visible(self._parent.state))] if plan.wanted.forked else []
-        return (Text(plan.wanted.prompt), *known, *([note] if note else []))
+        told = [Note(remark, "environment")] if remark else []
+        return (Text(plan.wanted.prompt), *known, *told, *([note] if note else []))
 
     async def _review(self, task: Task, started: SubagentStarted) -> tuple[str, bool]:
         """Describe what an agent changed, and say if that is nothing, hidden files too; empty if it only reads."""
