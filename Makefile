@@ -146,7 +146,7 @@ small-model: setup $(VENV)/.bubblewrap  ## ten small tasks by that real model, a
 	@$(BIN)/python -m tests.real_server.fetch_model
 	@nice $(BIN)/python -m benchmarks.small_model $(if $(PI),--pi $(PI))
 
-crash-matrix: setup  ## kill a task 600 times, at every write and at random, lose the power on a real disk, take out each sync: nothing is lost unseen (half an hour)
+crash-matrix: setup  ## kill a task 600 times, at every write and at random, and trees of agents and their background 60 times, lose the power on a real disk, take out each sync: nothing is lost unseen (40 minutes)
 	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints
 
 COUNT ?= 10000

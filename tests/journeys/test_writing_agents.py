@@ -16,7 +16,6 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.runtime.subagents.changes import merge_side
 
 pytestmark = pytest.mark.process
 LINES = "".join(f"line {number}\n" for number in range(1, 10))
@@ -121,12 +120,59 @@ async def test_a_worktree_is_not_discarded_under_the_agent_that_works_in_it(repo
         await client.close()
 
 
-async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(tmp_path):
-    base, agent, now = (f"a\r\n{line}\r\nz\r\n".encode() for line in ("b", "by the agent", "mine"))
-    merged = await merge_side(tmp_path, (base, agent), now)
-    assert merged.data is None
-    assert "by the agent" in merged.conflicts
-    assert "mine" in merged.conflicts
+async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(repository: Journey):
+    journey = repository
+    journey.write("dos.txt", "a\r\nb\r\nz\r\n")
+    git(journey, "add", ".")
+    git(journey, "commit", "-qm", "second")
+    journey.write("dos.txt", "a\r\nmine\r\nz\r\n")
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    child = (edits("dos.txt", "b\n", "by the agent\n"), reports("I did it"))
+    await journey.run(client=client_of(journey, (begins, Turn(calls=(takes("alpha", "dos.txt"),)), DONE), child))
+    assert "1. line 2:\n<<< now\nmine\r\n>>>\n<<< agent\nby the agent\r\n>>>" in journey.results[1]
+    assert (journey.workspace / "dos.txt").read_bytes() == b"a\r\nmine\r\nz\r\n"
+
+
+async def test_binary_files_and_those_in_utf_16_are_taken_and_merged(repository: Journey):
+    journey = repository
+    wide = LINES.encode("utf-16")
+    for name, data in (("logo.bin", b"\0old"), ("gone.bin", b"\0gone"), ("both.bin", b"\0old"), ("wide.txt", wide)):
+        (journey.workspace / name).write_bytes(data)
+    git(journey, "add", ".")
+    git(journey, "commit", "-qm", "second")
+    (journey.workspace / "both.bin").write_bytes(b"\0mine")
+    (journey.workspace / "wide.txt").write_bytes(LINES.replace("line 9", "mine").encode("utf-16"))
+    files = ("logo.bin", "new.bin", "both.bin", "wide.txt")
+    makes = "printf '\\0new' | tee logo.bin new.bin > both.bin; rm gone.bin"
+    child = (
+        Turn(calls=(Call("execute_command", {"command": makes}),)),
+        edits("wide.txt", "line 1\n", "one\n"),
+        reports("I did it"),
+    )
+    merges = Turn(calls=(takes("alpha", *files, deleted=["gone.bin"]),), expect="Binary file logo.bin")
+    await journey.run(client=client_of(journey, (Turn(calls=(spawns("alpha", writes=True),)), merges, DONE), child))
+    found = {name: (journey.workspace / name).read_bytes() for name in files}
+    merged = LINES.replace("line 1\n", "one\n").replace("line 9", "mine").encode("utf-16")
+    assert found == {"logo.bin": b"\0new", "new.bin": b"\0new", "both.bin": b"\0mine", "wide.txt": merged}
+    assert not (journey.workspace / "gone.bin").exists()
+    assert "CONFLICT: both.bin" in journey.results[1]
+
+
+async def test_what_was_taken_of_an_agent_is_where_its_next_merge_starts_and_counts_as_merged(repository: Journey):
+    journey = repository
+    first_run = (edits("a.txt", "line 1\n", "one\n"), reports("first done"))
+    second_run = (edits("a.txt", "one\n", "two\n"), reports("second done", expect="first"))
+    begins, again = (Turn(calls=(spawns("alpha", text, writes=True),)) for text in ("first", "second"))
+    takes_it = Turn(calls=(takes("alpha", "a.txt"),))
+    journey.write("a.txt", LINES.replace("line 9", "mine"))
+    client = client_of(journey, (begins, takes_it, again, takes_it, DONE), first_run, (*first_run, *second_run))
+    await journey.run(client=client)
+    assert (journey.workspace / "a.txt").read_text() == LINES.replace("line 1", "two").replace("line 9", "mine")
+    worktrees = client.worktrees_in(journey.workspace)
+    (work,) = await worktrees.list()
+    assert work.is_merged
+    with pytest.raises(HaloclineError, match="A task took the changes"):
+        await worktrees.undo(work.worktree.name)
 
 
 async def test_a_worktree_stays_in_which_only_hidden_files_were_changed(repository: Journey):
@@ -328,6 +374,43 @@ async def test_a_worktree_that_a_killed_git_left_half_made_is_made_again(reposit
     assert len({one.child for one in journey.logged if isinstance(one, SubagentStarted)}) == 1
 
 
+async def test_a_new_worktree_of_an_agent_is_set_up_once(repository: Journey):
+    journey = repository
+    journey.write(".gitignore", "deps\n")
+    git(journey, "add", ".")
+    git(journey, "commit", "-qm", "second")
+    begins, again = (Turn(calls=(spawns("alpha", text, writes=True),)) for text in ("first", "second"))
+    first_run = (edits("a.txt", "line 1\n", "one\n"), reports("first done"))
+    second_run = (edits("b.txt", "line 1\n", "one\n"), reports("second done"))
+    setup = "echo made >> deps; echo not shown"
+    scripts = ((begins, again, DONE), first_run, (*first_run, *second_run))
+    await journey.run(client=client_of(journey, *scripts, worktree_setup=setup))
+    (deps,) = journey.workspace.with_name(f"{journey.workspace.name}-worktrees").glob("alpha-*/deps")
+    assert deps.read_text() == "made\n"
+    assert not (journey.workspace / "deps").exists()
+
+
+@pytest.mark.parametrize(
+    ("setup", "mode", "told"),
+    [
+        ("echo why >&2; exit 3", ApprovalMode.YOLO, "ended with exit code 3. The end of its output:\nwhy"),
+        ("touch /tmp/never", ApprovalMode.ACCEPT_EDITS, "did not run, because"),
+    ],
+)
+async def test_a_setup_that_failed_or_may_not_run_is_told_to_the_agent(repository: Journey, setup, mode, told):
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    child = (Turn(calls=(Call("read_file", {"path": "a.txt"}),), expect=(told, setup)), reports("I know"))
+    client = client_of(repository, (begins, DONE), child, worktree_setup=setup)
+
+    def allow(event: ev.Event) -> cmd.AnyCommand | None:
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.ResolveApproval(task=repository.task, request=event.request, decision=Choice.ALLOW_ONCE)
+        return None
+
+    await repository.run(client=client, answer=allow, options=TaskOptions(approval_mode=mode, attended=True))
+    assert "I know" in repository.results[0]
+
+
 async def test_a_parent_in_plan_mode_starts_no_agent_that_writes(repository: Journey):
     journey = repository
     client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True), spawns("beta"))), DONE), (reports("read"),))
@@ -386,7 +469,7 @@ async def test_a_deleted_file_and_one_that_was_deleted_here_are_told_apart(repos
     assert "list it in `deleted`" in journey.results[1]
     assert not (journey.workspace / "a.txt").exists()
     assert not (journey.workspace / "b.txt").exists()
-    assert "it was deleted here" in journey.results[3]
+    assert "deleted in the main folder" in journey.results[3]
 
 
 async def test_a_worktree_in_which_nothing_changed_does_not_stay(repository: Journey):

@@ -60,6 +60,8 @@ class ModelServer(Listener):
 
     `tls` makes it an https server; for `url` to work, its certificate must be for `localhost`.
 
+    `thinks` gives the turn that answers a request, instead of `turns`.
+
     `requests` are the requests to models, `questions` those about the server itself; `disconnects` counts clients that
     left before their response was complete.
     """
@@ -76,6 +78,7 @@ class ModelServer(Listener):
         window: int | None = None,
         says_why: bool = True,
         refuses: Callable[[ReceivedRequest], Refusal | str | None] = lambda request: None,
+        thinks: Callable[[ReceivedRequest], Turn] | None = None,
     ) -> None:
         super().__init__(self._answer_all, port=port, tls=tls)
         self.requests: list[ReceivedRequest] = []
@@ -90,6 +93,7 @@ class ModelServer(Listener):
         self._window = window
         self._says_why = says_why
         self._refuses = refuses
+        self._thinks = thinks
 
     def url(self, vendor: str) -> str:
         """The base URL for a vendor's clients: "anthropic", "gemini", "ollama", "sap", or else OpenAI's."""
@@ -141,10 +145,10 @@ class ModelServer(Listener):
                 return await connection.refuse(wire.refusal(None, "Bad Request"))
             words = wire.too_long.format(size=size, window=self._window)
             return await connection.refuse(wire.refusal(Fault.CONTEXT_EXCEEDED, words))
-        if self._answered == len(self._turns):
+        if self._thinks is None and self._answered == len(self._turns):
             count = len(self._turns)
             return await connection.refuse(wire.refusal(None, f"The script has no more turns: it has {count}."))
-        turn = self._turns[self._answered]
+        turn = self._thinks(request) if self._thinks else self._turns[self._answered]
         if self._window is not None and turn.usage is None:
             turn = replace(turn, usage=Usage(input=size, output=len(turn.text) // 4))
         self._answered += 1

@@ -22,6 +22,12 @@ def make_diff(path: str, before: str | None, after: str | None, limit: int = 30_
     return Diff(path, _bound_lines(head + body, limit) if body else "", added, removed)
 
 
+def make_binary_diff(path: str, before: bytes | None, after: bytes | None) -> Diff:
+    """Return what can be said of a change that is not one of text; nothing if there is none."""
+    sizes = ("no file" if side is None else f"{len(side):,} bytes" for side in (before, after))
+    return Diff(path, f"Binary file {path}: {', now '.join(sizes)}\n" if before != after else "")
+
+
 def _header_name(side: str, path: str, content: str | None) -> str:
     return "/dev/null" if content is None else f"{side}/{path}"
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from halocline.hosts import (
         code as code,
         documents as documents,
+        hooks as hooks,
         own as own,
         ripgrep as ripgrep,
         shell as shell,

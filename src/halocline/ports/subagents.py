@@ -38,9 +38,13 @@ class Report(Value, frozen=True):
 
 
 class Merged(Value, frozen=True):
-    """A file with an agent's changes: its new content, None if it is deleted; with `conflicts` there is none."""
+    """A file with an agent's changes: its new content, None if it is deleted; with `conflicts` there is none.
+
+    `taken` is the file as the agent has it.
+    """
 
     data: bytes | None = None
+    taken: bytes | None = None
     conflicts: str = ""
 
 
@@ -64,6 +68,9 @@ class Subagents(Protocol):
 
     async def merge(self, agent: str, files: dict[str, bytes | None]) -> dict[str, Merged]:
         """Add an agent's changes to files, with their contents now, named from the work tree. Raises ToolFailure."""
+
+    async def note_merged(self, agent: str, taken: dict[str, bytes | None]) -> None:
+        """Note which files of an agent were merged and written, so that its next merge starts from them."""
 
     async def close(self) -> None:
         """Stop those that run in the background, and wait until they have ended."""

@@ -63,6 +63,10 @@ class TaskQueries:
         is_idle = is_idle and not state.queue.waits
         return is_idle and not needs_person(state, is_open=True)
 
+    def is_judging(self, task: str, request: str) -> bool:
+        """True if the judge of a task that is open here looks at an approval first, or gave it."""
+        return self._controller.task(task).inbox.is_judging(request)
+
     def state(self, task: str) -> State:
         """Return the current state of an open task."""
         attached = self._controller.attached(task)

@@ -164,7 +164,10 @@ class BackgroundService:
         return StartSocket(self._home, start)
 
     def take_cut_short(self) -> list[str]:
-        """Return the tasks that ran when the process was killed, once: those whose locks name the same dead process."""
+        """Return the tasks that ran when the process was killed, once: those whose locks name the same dead process.
+
+        Their agents are not among them: the task that started them continues them.
+        """
         try:
             dead = lock.read_dead_owner(self._home.background)
             if not dead:
@@ -178,7 +181,7 @@ class BackgroundService:
                 if lock.read_dead_owner(path.parent) == dead:
                     cut.append(path.parent.name)
         infos = (history.task_info(self._home.tasks, name) for name in cut)
-        return [info.task for info in infos if info and info.status == "unfinished"]
+        return [info.task for info in infos if info and info.status == "unfinished" and not info.parent]
 
     def list_left_waiting(self) -> list[StartRequest]:
         """Return requests to resume the tasks whose prompt waits for other tasks, and which no process has open."""

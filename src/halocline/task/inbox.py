@@ -222,6 +222,10 @@ class Inbox:
             self._judged.add(request)
         return Waiting(self._decisions, request, attended=self.can_ask or is_judged)
 
+    def is_judging(self, request: str) -> bool:
+        """True if a judge looks at this before a person is needed, or decided it."""
+        return request in self._judged
+
     def end_judgement(self, request: str) -> bool:
         """Note that no judge decides this. False if no one else can either: the wait ends without a decision."""
         self._judged.discard(request)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halocline import edits
-from halocline.edits.diff import make_diff
+from halocline.edits.diff import make_binary_diff, make_diff
 from halocline.edits.text import BinaryContent, NotEncodable, TextFile, decode_text, encode_text, to_lf
 from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
@@ -35,19 +35,23 @@ MOST_PROBLEMS = 5
 
 
 class Original(Value, frozen=True):
-    """A file before its edit. `data` is None if it does not exist yet; `file` is then empty."""
+    """A file before its edit. `data` is None if it does not exist yet; `file` is then empty, as it is if not text."""
 
     path: Path
     name: str
     data: bytes | None
     file: TextFile
 
+    @property
+    def is_binary(self) -> bool:
+        return bool(self.data) and not self.file.text
+
 
 class Change(Value, frozen=True):
     """A planned edit. `report` is what the model reads once it is written; `file` is None for a deletion.
 
     `moved_from` is the file that moves here, `parts` what an edit saw of a large file before and after. A change that
-    is not `is_tracked` is not in the log.
+    is not `is_tracked` is not in the log. `raw` is a new content that is not text; `file` is then empty.
     """
 
     original: Original
@@ -56,9 +60,12 @@ class Change(Value, frozen=True):
     moved_from: Original | None = None
     parts: tuple[TextFile, TextFile] | None = None
     is_tracked: bool = True
+    raw: bytes | None = None
 
     @property
     def diff(self) -> Diff:
+        if self.raw is not None or self.original.is_binary:
+            return make_binary_diff(self.original.name, self.original.data, self.data)
         if self.parts:
             return make_diff(self.original.name, self.parts[0].text, self.parts[1].text)
         was = self.moved_from or self.original
@@ -68,6 +75,8 @@ class Change(Value, frozen=True):
     @property
     def data(self) -> bytes | None:
         """New content of the file. Raises NotEncodable."""
+        if self.raw is not None:
+            return self.raw
         return None if self.file is None else encode_text(self.file)
 
     @property
@@ -112,11 +121,13 @@ def summarize_edit(verb: str, path: str) -> Summary:
     return Summary(title=f"{verb} {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
 
 
-async def read_original(text: str, ctx: ToolContext, largest: int = LARGEST_WHOLE) -> Original:
+async def read_original(
+    text: str, ctx: ToolContext, largest: int = LARGEST_WHOLE, *, any_content: bool = False
+) -> Original:
     """Read the file of at most `largest` bytes that the model wants to edit.
 
     Raises:
-        ToolFailure: it is a folder, binary, too large, or cannot be read.
+        ToolFailure: it is a folder, binary (without `any_content`), too large, or cannot be read.
     """
     path = absolute_path(text, ctx)
     name = shown_path(path, ctx)
@@ -132,7 +143,10 @@ async def read_original(text: str, ctx: ToolContext, largest: int = LARGEST_WHOL
         if info.size > largest:
             raise ToolFailure(TOO_LARGE.format(name=name, size=info.size, largest=largest))
         data = await ctx.host.files.read(path, largest)
-    return Original(path, name, data, _decode_text(name, data, ctx.host.files.declared_encoding(path)))
+    declared = ctx.host.files.declared_encoding(path)
+    return Original(
+        path, name, data, _decode_any(data, declared) if any_content else _decode_text(name, data, declared)
+    )
 
 
 def make_edits(was: Original, found: "Sequence[Edit]", apply: "Apply") -> "tuple[Made, Parts]":
@@ -215,6 +229,14 @@ def _decode_text(name: str, data: bytes, declared: str) -> TextFile:
         ) from None
 
 
+def _decode_any(data: bytes, declared: str) -> TextFile:
+    """Decode a file; one that is not text counts as empty."""
+    try:
+        return decode_text(data, declared)
+    except BinaryContent:
+        return decode_text(b"", declared)
+
+
 async def _show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
     """Return the diffs for approval. Raises ToolFailure if writing them would be refused."""
     if ctx.task.syntax_errors is SyntaxRule.REFUSE:
@@ -230,7 +252,7 @@ async def _describe_syntax(change: Change, ctx: ToolContext) -> str:
         ToolFailure: the change introduces some, and the settings refuse such edits.
     """
     was = change.moved_from or change.original
-    if ctx.task.syntax_errors is SyntaxRule.OFF or change.file is None:
+    if ctx.task.syntax_errors is SyntaxRule.OFF or change.file is None or change.raw is not None:
         return ""
     before = None if was.data is None else was.file.view
     problems = await ctx.host.code.problems(change.original.name, before, to_lf(change.file.text))

@@ -5,7 +5,7 @@ and both sides come back.
 """
 
 from collections.abc import Collection
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -17,7 +17,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
-from halocline.tools.changes import Change, read_original, write_changes
+from halocline.tools.changes import Change, Original, read_original, write_changes
 from halocline.tools.places import absolute_path
 from halocline.tools.schema import define_tool
 from halocline.tools.spawn_agent import agents_of
@@ -41,36 +41,49 @@ def summary(input: Input) -> Summary:
     )
 
 
-async def _plan_changes(input: Input, ctx: ToolContext) -> tuple[list[Change], list[str]]:
-    """Return the changes, and a text for each file with conflicts. Raises ToolFailure."""
+class _Planned(NamedTuple):
+    """The changes, a text for each file that stays, and what is taken of the agent by the changes."""
+
+    changes: list[Change]
+    stays: list[str]
+    taken: dict[str, bytes | None]
+
+
+async def _plan_changes(input: Input, ctx: ToolContext) -> _Planned:
+    """Plan the edits. Raises ToolFailure."""
     if not (input.paths or input.deleted):
         raise ToolFailure("Name the files to take. Nothing was changed.")
-    changes: list[Change] = []
-    conflicts: list[str] = []
-    files = {path: await read_original(path, ctx) for path in _list_paths(input)}
+    plan = _Planned([], [], {})
+    files = {path: await read_original(path, ctx, any_content=True) for path in _list_paths(input)}
     found = await agents_of(ctx).merge(input.agent, {path: was.data for path, was in files.items()})
     for path, was in files.items():
         merged = found[path]
         if merged.conflicts:
-            conflicts.append(CONFLICT.format(path=path, conflicts=merged.conflicts))
+            plan.stays.append(CONFLICT.format(path=path, conflicts=merged.conflicts))
         elif merged.data == was.data:
-            conflicts.append(f"{was.name} has these changes already.")
-        elif merged.data is None and path not in input.deleted:
-            raise ToolFailure(f"The agent deleted {path}: list it in `deleted` to delete it here. Nothing was changed.")
-        elif merged.data is None:
-            changes.append(Change(was, None, f"Deleted {was.name}."))
+            plan.stays.append(f"{was.name} has these changes already.")
         else:
-            try:
-                file = decode_text(merged.data, ctx.host.files.declared_encoding(was.path))
-            except BinaryContent:
-                raise ToolFailure(f"{path} is binary: copy it with a command. Nothing was changed.") from None
-            changes.append(Change(was, file, f"{'Created' if was.data is None else 'Merged'} {was.name}."))
-    return changes, conflicts
+            plan.changes.append(_plan_change(path, was, merged.data, input, ctx))
+            plan.taken[path] = merged.taken
+    return plan
+
+
+def _plan_change(path: str, was: Original, data: bytes | None, input: Input, ctx: ToolContext) -> Change:
+    if data is None and path not in input.deleted:
+        raise ToolFailure(f"The agent deleted {path}: list it in `deleted` to delete it here. Nothing was changed.")
+    if data is None:
+        return Change(was, None, f"Deleted {was.name}.")
+    report = f"{'Created' if was.data is None else 'Merged'} {was.name}."
+    declared = ctx.host.files.declared_encoding(was.path)
+    try:
+        return Change(was, decode_text(data, declared), report)
+    except BinaryContent:
+        return Change(was, decode_text(b"", declared), report, raw=data)
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
     """Return a diff for each file, an empty one where it stays, so that `keep` knows the file by its place."""
-    changes = {change.original.path: change.diff for change in (await _plan_changes(input, ctx))[0]}
+    changes = {change.original.path: change.diff for change in (await _plan_changes(input, ctx)).changes}
     return tuple(changes.get(absolute_path(path, ctx), Diff(path, "")) for path in _list_paths(input))
 
 
@@ -85,9 +98,11 @@ def _list_paths(input: Input) -> list[str]:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    changes, conflicts = await _plan_changes(input, ctx)
+    changes, stays, taken = await _plan_changes(input, ctx)
     output = await write_changes(changes, ctx) if changes else ToolOutput(())
-    return replace(output, content=(*output.content, *(Text(text) for text in conflicts)))
+    if taken:
+        await agents_of(ctx).note_merged(input.agent, taken)
+    return replace(output, content=(*output.content, *(Text(text) for text in stays)))
 
 
 DESCRIPTION = (

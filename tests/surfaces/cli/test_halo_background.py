@@ -386,6 +386,21 @@ async def test_the_desktop_is_told_that_a_task_waits_in_words_of_ours_alone(halo
     assert f"Answer: halo attach {task}" in waits.err
 
 
+@pytest.mark.parametrize("allows", ["true", "false"])
+async def test_a_person_is_needed_only_once_the_judge_has_not_allowed_it(
+    halo: Halo, background: Background, allows: str
+) -> None:
+    judge = halo.root / "judge.toml"
+    judge.write_text(f"""summary = '{{"allow": {allows}, "reason": "Because."}}'\n[[turn]]\ntext = ''\n""")
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text(f"[judge]\nmodel = 'scripted/{judge}'\nrule = 'Edits are fine.'\n")
+    write = {"call": [call("write_to_file", path="made.txt", content="x")]}
+    task = await background.start("--approval-mode", "ask", "-m", halo.script(write, HI), "go")
+    await background.until_said("waits for you" if allows == "false" else "is closed")
+    assert ("waits for you" in background.output) == (allows == "false")
+    assert any(isinstance(event, ev.ApprovalJudged) for event in halo.log(task))
+
+
 async def test_the_output_of_the_process_does_not_grow_without_end(halo: Halo, background: Background) -> None:
     log = halo.home / "logs" / "background.log"
     log.parent.mkdir(parents=True)

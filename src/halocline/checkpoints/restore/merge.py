@@ -17,8 +17,8 @@ LARGEST = 1_000_000
 
 _SIZE = 57
 """Length of conflict markers: longer than any that files have in their own right."""
-MARKER = f"--marker-size={_SIZE}"
-"""The option of `git merge-file` for what `read_hunks` reads."""
+_MARKER = f"--marker-size={_SIZE}"
+"""The option of `git merge-file` for what `_read_hunks` reads."""
 _MARKS, _LAST = "<=>", 3
 
 _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
@@ -53,12 +53,12 @@ def merge_file(git: Git, base: Entry | None, now: Entry | None, target: Entry | 
 def list_hunks(git: Git, base: Entry | None, now: Entry, target: Entry) -> tuple[Hunk, ...]:
     """Return what overlaps; nothing if it is not text."""
     read = _read_sides(git, base, now, target)
-    merged = _merge_lines(git, read[1], MARKER) if read else None
-    return read_hunks(merged, read[1][0]) if read and merged is not None else ()
+    merged = _merge_lines(git, read[1], _MARKER) if read else None
+    return _read_hunks(merged, read[1][0]) if read and merged is not None else ()
 
 
-def read_hunks(merged: bytes, now: bytes) -> tuple[Hunk, ...]:
-    """Return what overlaps in the result of `git merge-file` with `MARKER`, by its lines in `now`. Pure."""
+def _read_hunks(merged: bytes, now: bytes) -> tuple[Hunk, ...]:
+    """Return what overlaps in the result of `git merge-file` with `_MARKER`, by its lines in `now`. Pure."""
     kept, found = _split_hunks(_split_lines(merged))
     place = _place_lines(kept, _split_lines(now))
     return tuple(Hunk(place(at) + 1, _join_lines(ours), _join_lines(theirs)) for at, ours, theirs in found)

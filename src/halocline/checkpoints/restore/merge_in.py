@@ -74,6 +74,13 @@ class Source(Value, frozen=True):
     made: str
 
 
+class MergedContent(Value, frozen=True):
+    """A file with both sides' changes, None if it is deleted; with a `conflict` it stays as it is."""
+
+    content: bytes | None = None
+    conflict: Conflict | None = None
+
+
 class _Judged(Value, frozen=True):
     path: Path
     now: Entry | None
@@ -98,7 +105,9 @@ def merge_files(
         repository.save_unfinished(git)
         undo = repository.save_now(git, f"Before merging {source.name}", always=True)
         tree = git.word("rev-parse", f"{undo.sha}^{{tree}}")
-        judged = [_judge_file(git, tree, source, choice, path, both) for path, both in sides.items()]
+        found = {path: find_entry(git, tree, path) for path in sides}
+        now = {path: one if one and one.mode in (*FILES, LINK) else None for path, one in found.items()}
+        judged = [_judge_file(git, now[path], source, choice, path, both) for path, both in sides.items()]
         wanted = {one.path: (one.now, one.becomes) for one in judged if one.becomes != one.now}
         possible = possible_paths(git, wanted, undo.left_out)
         if changes := [Change(path, *both) for path, both in wanted.items() if path in possible]:
@@ -111,12 +120,34 @@ def merge_files(
     return _describe(undo.sha, judged, possible)
 
 
+def merge_contents(
+    repository: Repository, source: Source, sides: Mapping[Path, Sides], now: Mapping[Path, Kept | None]
+) -> Mapping[Path, MergedContent]:
+    """Merge these files with what they are now, as `merge_files` does, and write nothing. Raises CheckpointsOff."""
+    with repository.lock_store(repository.limits.patience) as git:
+        judged = [
+            _judge_file(git, _save(git, now[path]), source, Choice.NONE, path, both) for path, both in sides.items()
+        ]
+        return {one.path: MergedContent(_read(git, one.becomes), one.conflict) for one in judged}
+
+
+def note_taken(repository: Repository, source: Source, theirs: Mapping[Path, Kept | None]) -> None:
+    """Note that a task wrote the merge of these files, so that a later merge starts from it.
+
+    The task's own checkpoints undo it. Raises CheckpointsOff.
+    """
+    with repository.lock_store(repository.limits.patience) as git:
+        _record(git, source, "", {path: _save(git, one) for path, one in theirs.items()})
+
+
 def undo_merge(repository: Repository, key: str, name: str) -> Restored:
     """Undo the last merge; your changes since then stay, as in any restore. Raises as `restore_files` does."""
     with repository.opened() as git:
         record = merge_record.read_merge(git, key)
     if record is None:
         raise UsageError(f"Nothing was merged from {name}, or it was undone.")
+    if not record.undo:
+        raise UsageError(f"A task took the changes of {name} last.", "Undo it there: /undo, or halo checkpoints")
     restored = restore_files([Target(repository, record.undo)])
     with repository.opened() as git:
         merge_record.forget_merge(git, key, record.earlier)
@@ -137,9 +168,11 @@ def _save(git: Git, kept: Kept | None) -> Entry | None:
     return Entry(kept.mode, objects.write_object(git.store, b"blob", kept.content)) if kept else None
 
 
-def _judge_file(git: Git, tree: str, source: Source, choice: Choice, path: Path, sides: Sides) -> _Judged:
-    found = find_entry(git, tree, path)
-    now = found if found and found.mode in (*FILES, LINK) else None
+def _read(git: Git, entry: Entry | None) -> bytes | None:
+    return git.run("cat-file", "blob", entry.sha) if entry else None
+
+
+def _judge_file(git: Git, now: Entry | None, source: Source, choice: Choice, path: Path, sides: Sides) -> _Judged:
     base, theirs = (_save(git, side) for side in sides)
     judged = _Judged(path, now, theirs, now)
     if theirs in (now, base):

@@ -52,7 +52,7 @@ from halocline.task.within_budget import WithinBudget
 if TYPE_CHECKING:
     from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.checkpoints import Checkpoints
-    from halocline.ports.hooks import Hooks
+    from halocline.ports.hooks import HookRunner, Hooks
     from halocline.ports.own import Host
     from halocline.ports.permissions import Judge
     from halocline.ports.revisions import Revisions
@@ -335,6 +335,11 @@ class Assembly(FolderAccess):
             passed=self.settings.pass_environment,
             environment=self.shared.environment,
         )
+
+    def hook_runner(self, folder: Path) -> "HookRunner":
+        """Return what runs a person's command in a folder, outside the sandbox."""
+        hidden, passed = self.key_variables(), self.settings.pass_environment
+        return hosts.hooks.LocalHooks(str(folder), hidden, passed, self.shared.environment)
 
     def note_sent(self) -> None:
         self.shared.warm_up.begin()

@@ -103,6 +103,9 @@ class LazySubagents:
     async def merge(self, agent: str, files: dict[str, bytes | None]) -> "dict[str, Merged]":
         return await self._subagents.merge(agent, files)
 
+    async def note_merged(self, agent: str, taken: dict[str, bytes | None]) -> None:
+        await self._subagents.note_merged(agent, taken)
+
     async def close(self) -> None:
         if "_subagents" in self.__dict__:
             await self._subagents.close()

@@ -5,7 +5,6 @@ The files of a worktree are as untrusted as those of any folder; paths are judge
 """
 
 import asyncio
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -13,27 +12,22 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.repository.stores import open_repository
 from halocline.checkpoints.restore.compare import Comparison, compare_trees
 from halocline.checkpoints.restore.merge_in import (
     Choice as Choice,
     Merged as Merged,
     Sides,
-    Source,
     keep_sides,
     merge_files,
     undo_merge,
 )
-from halocline.checkpoints.restore.merge_record import MergeRecord, forget_merge, read_merge
+from halocline.checkpoints.restore.merge_record import forget_merge
 from halocline.checkpoints.restore.restore import Restored
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store.contents import read_blobs
-from halocline.checkpoints.store.git import Runner
-from halocline.checkpoints.store.reading import LINK, Kept, Reader
+from halocline.checkpoints.store.reading import LINK
 from halocline.checkpoints.store.trees import find_entry
-from halocline.edits.alignment import list_opcodes
-from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes, read_ignored
+from halocline.git.worktree_changes import read_ignored
 from halocline.git.worktree_list import Worktree as Worktree, find_main, find_worktree, list_worktrees
 from halocline.git.worktrees import remove_worktree
 from halocline.policy.gate import PolicyContext, decide_call
@@ -44,10 +38,9 @@ from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKin
 from halocline.protocol.left_out import LeftOut, name_some
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import Value
+from halocline.runtime.history.worktree_work import LoadedWork, load_work, make_key, open_store, read_record
 
 _NAMED = 20
-_COMPARED = 1_000_000
-"""Most bytes of a file whose lines are compared with a merge."""
 _ASKED = dict.fromkeys((ApprovalSwitch.EDIT, ApprovalSwitch.EDIT_OUTSIDE))
 _LARGE = "it is too large or cannot be read"
 
@@ -102,15 +95,6 @@ class Discarded(Value, frozen=True):
     before_merge: str = ""
 
 
-class _Loaded(Value, frozen=True):
-    repository: Repository
-    changes: WorktreeChanges
-    sides: Mapping[bytes, Sides]
-    unmerged: tuple[bytes, ...]
-    unread: tuple[bytes, ...]
-    edited: tuple[bytes, ...]
-
-
 class Worktrees:
     """The worktrees of the repository around a folder. `stores` is the folder of all checkpoints."""
 
@@ -162,14 +146,15 @@ class Worktrees:
         sides = {path: both for path, both in loaded.sides.items() if path not in refused.keys() | asked.keys()}
         merged = Merged()
         if not sides.keys().isdisjoint(loaded.unmerged):
-            source = Source(f"worktree {name}", _make_key(worktree), loaded.changes.base, worktree.made)
-            merged = await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice)
+            merged = await asyncio.to_thread(merge_files, loaded.repository, loaded.source, sides, choice)
         return WorktreeMerge(merged, _list_left(refused), _list_left(asked), loaded.changes.apart)
 
     async def undo(self, name: str) -> Restored:
         """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
         worktree = await self.find(name)
-        return await asyncio.to_thread(undo_merge, self._repository(worktree), _make_key(worktree), name)
+        return await asyncio.to_thread(
+            undo_merge, open_store(self._stores, worktree, self._limits), make_key(worktree), name
+        )
 
     async def discard(self, name: str, *, force: bool = False) -> Discarded:
         """Remove a worktree. With `force` also one with unmerged work.
@@ -206,54 +191,10 @@ class Worktrees:
         except HaloclineError as error:
             return WorktreeWork(worktree, problem=str(error))
 
-    def _repository(self, worktree: Worktree) -> Repository:
-        return open_repository(self._stores, worktree.main, _make_key(worktree), self._limits)
+    async def _load(self, worktree: Worktree) -> LoadedWork:
+        return await load_work(self._stores, worktree, self._limits)
 
-    async def _load(self, worktree: Worktree) -> _Loaded:
-        repository = self._repository(worktree)
-        record = await asyncio.to_thread(self._read_record, repository, worktree)
-        changes = await read_changes(worktree, record.files if record else ())
-        if record and record.base != changes.base:  # a commit that both have came later
-            record = None
-        return await asyncio.to_thread(self._read_sides, worktree, repository, changes, record)
-
-    def _read_record(self, repository: Repository, worktree: Worktree) -> MergeRecord | None:
-        if not (repository.path / "refs").exists():
-            return None
-        record = read_merge(repository.bind_git(self._limits.patience, Runner(), None), _make_key(worktree))
-        return record if record and record.made == worktree.made else None
-
-    def _read_sides(
-        self, worktree: Worktree, repository: Repository, changes: WorktreeChanges, record: MergeRecord | None
-    ) -> _Loaded:
-        common = {path: Kept(one.content, one.mode) if one else None for path, one in changes.files.items()}
-        last: dict[bytes, Kept | None] = {}
-        if record:
-            git = repository.bind_git(self._limits.patience, Runner(), None)
-            held = read_blobs(git, [entry.sha for entry in record.files.values() if entry])
-            known = {path: entry for path, entry in record.files.items() if entry is None or entry.sha in held}
-            last = {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
-        sides: dict[bytes, Sides] = {}
-        unmerged, unread, edited = list[bytes](), list[bytes](), list[bytes]()
-        with Reader(os.fspath(worktree.folder)) as there, Reader(os.fspath(worktree.main)) as here:
-            for path, first in sorted(common.items()):
-                try:
-                    theirs, now = (_read_plain(reader, path, self._limits.largest) for reader in (there, here))
-                except OSError:
-                    unread.append(path)
-                    continue
-                first = _fill_pointer(first, theirs, now)
-                base = _fill_pointer(last.get(path, first), theirs, now)
-                if path in last and _has_lost(first, base, now):
-                    base = first
-                if theirs != base:
-                    sides[path] = base, theirs
-                    unmerged += [path] if theirs != now else []
-                elif theirs not in (first, now):
-                    edited.append(path)
-        return _Loaded(repository, changes, sides, tuple(unmerged), tuple(unread), tuple(edited))
-
-    def _compare(self, loaded: _Loaded) -> Comparison:
+    def _compare(self, loaded: LoadedWork) -> Comparison:
         if not loaded.sides:
             return Comparison()
         with loaded.repository.lock_store(self._limits.patience) as git:
@@ -274,15 +215,15 @@ class Worktrees:
 
     def _forget(self, worktree: Worktree) -> str:
         """Forget the merges of a worktree; returns the checkpoint before the last one, if there is one."""
-        repository = self._repository(worktree)
-        record = self._read_record(repository, worktree)
+        repository = open_store(self._stores, worktree, self._limits)
+        record = read_record(repository, worktree)
         if record:
             with repository.lock_store(self._limits.patience) as git:
-                forget_merge(git, _make_key(worktree))
+                forget_merge(git, make_key(worktree))
         return record.undo if record else ""
 
 
-def _describe_work(worktree: Worktree, loaded: _Loaded) -> WorktreeWork:
+def _describe_work(worktree: Worktree, loaded: LoadedWork) -> WorktreeWork:
     changes = loaded.changes
     unmerged, unread, edited = (
         tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread, loaded.edited)
@@ -290,44 +231,6 @@ def _describe_work(worktree: Worktree, loaded: _Loaded) -> WorktreeWork:
     return WorktreeWork(
         worktree, unmerged, unread, changes.apart, changes.staged, edited, changes.ahead, changes.behind
     )
-
-
-def _fill_pointer(base: Kept | None, *sides: Kept | None) -> Kept | None:
-    """Return the content that a base of Git LFS stands for, if a side has it."""
-    found = (side for side in sides if base and side and is_pointer_to(base.content, side.content))
-    return Kept(side.content, base.mode) if base and (side := next(found, None)) else base
-
-
-def _has_lost(first: Kept | None, merged: Kept | None, now: Kept | None) -> bool:
-    """True if a file has nothing any more of the change from `first` to `merged`, whatever else changed in it."""
-    if now == first or now is None:
-        return now != merged
-    if not (first and merged) or max(len(first.content), len(now.content)) > _COMPARED:
-        return False
-    old, new, present = (side.content.decode("latin-1").split("\n") for side in (first, merged, now))
-    same = [(i1, i2, j1) for tag, i1, i2, j1, _ in list_opcodes(old, present) if tag == "equal"]
-    changes = [(i1, i2) for tag, i1, i2, _, _ in list_opcodes(old, new) if tag != "equal"]
-    # With a line around each, so that a line that was put in there is seen.
-    last, end = len(old), len(present)
-    kept = [
-        any(
-            (i1 <= start - 1 or start == i1 == j1) and (stop + 1 <= i2 or (stop == i2 == last and j1 + i2 - i1 == end))
-            for i1, i2, j1 in same
-        )
-        for start, stop in changes
-    ]
-    return bool(kept) and all(kept)
-
-
-def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
-    found = reader.read(path, largest)
-    return Kept(found.content, found.mode) if found else None
-
-
-def _make_key(worktree: Worktree) -> str:
-    """Return the task name of merges: that of the worktree, if it is one, with what tells it from others."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", worktree.name).strip("-")
-    return f"worktree-{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
 
 
 def _list_left(found: Mapping[bytes, str]) -> tuple[LeftOut, ...]:

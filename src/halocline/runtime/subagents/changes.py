@@ -1,63 +1,70 @@
-"""The changes of an agent in its worktree: for a review, and merged into files of the folder that it started from.
+"""The changes of an agent in its worktree: for a review, and merged with files of the folder that it started from.
 
-What must stay true: a merge keeps what the file has now; where both sides changed the same lines, there is no result.
+What a merge gives is decided where `halo worktrees merge` asks, too (`checkpoints/restore/merge_in`).
 """
 
 import asyncio
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from errno import EFBIG
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.restore.merge import MARKER, read_hunks
-from halocline.edits.diff import make_diff
+from halocline.checkpoints.restore.merge import find_encoding
+from halocline.checkpoints.restore.merge_in import Conflict, Sides, merge_contents, note_taken
+from halocline.checkpoints.restore.three_way import FILES
+from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.store.reading import PLAIN, Kept
+from halocline.edits.diff import make_binary_diff, make_diff
 from halocline.files.encodings import decode_text
-from halocline.files.opening import find_place, open_below, opened_folder, require_regular
-from halocline.files.regular import read_from
-from halocline.git.environment import bare_environment
-from halocline.git.process import run_git
 from halocline.git.repository import find_repository
-from halocline.git.worktree_changes import WorktreeChanges, read_changes
 from halocline.git.worktree_list import Worktree, find_main, find_worktree
 from halocline.git.worktrees import remove_worktree
 from halocline.ports.subagents import Merged
-from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.errors import HaloclineError, ToolFailure, UsageError
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
+from halocline.runtime.history.worktree_work import LoadedWork, load_work
 
-LARGEST = 20_000_000
-"""Bytes of a file that is merged."""
 MOST_DIFF, MOST_FILES = 12_000, 200
 """Characters of a diff, and files, in a review."""
 UNCHANGED = "[It changed no files.]"
 LONGEST_HUNK = 2_000
 
-FILES = (b"100644", b"100755")
-"""The modes of regular files in git."""
-Sides = tuple[bytes | None, bytes | None]
-"""A file in the commit that the agent started from, and as it left it."""
-
 
 class AgentChanges(Value, frozen=True):
     """The files that an agent changed, by their paths from the workspace; `apart` are those that no merge takes over.
 
-    These are links, modes, files that are too large, and submodules.
+    These are links, modes, files that are too large, and submodules. `prefix` is the workspace in the work tree.
     """
 
-    sides: Mapping[str, Sides] = {}
-    apart: tuple[str, ...] = ()
+    work: LoadedWork
+    prefix: str
+    sides: Mapping[str, Sides]
+    apart: tuple[str, ...]
 
 
-async def read_agent_changes(workspace: Path, name: str) -> AgentChanges:
-    """Return what an agent changed in its worktree. Raises UsageError and GitUnusable."""
+async def read_agent_changes(workspace: Path, stores: Path, name: str) -> AgentChanges:
+    """Return what an agent changed in its worktree, since it was taken. Raises UsageError and GitUnusable."""
     worktree, prefix = await asyncio.to_thread(_find_worktree, workspace, name)
-    changes = await read_changes(worktree)
-    return await asyncio.to_thread(_read_sides, worktree, prefix, changes)
+    return _list_changes(await load_work(stores, worktree, Limits()), prefix)
+
+
+def _list_changes(work: LoadedWork, prefix: str) -> AgentChanges:
+    sides, apart = dict[str, Sides](), [*work.changes.apart, *(f"{path} (only staged)" for path in work.changes.staged)]
+    for raw, (base, theirs) in work.sides.items():
+        shown = os.path.relpath(os.fsdecode(raw), prefix or ".")
+        if any(side and side.mode not in FILES for side in (base, theirs)):
+            apart.append(shown)
+            continue
+        if theirs and theirs.mode != (base.mode if base else PLAIN):
+            apart.append(f"{shown} (its mode)")
+        if _content(theirs) != _content(base):
+            sides[shown] = base, theirs
+    apart += [os.path.relpath(os.fsdecode(raw), prefix or ".") for raw in work.unread]
+    return AgentChanges(work, prefix, sides, tuple(sorted(apart)))
 
 
 async def remove_unchanged(workspace: Path, name: str) -> None:
@@ -67,47 +74,13 @@ async def remove_unchanged(workspace: Path, name: str) -> None:
 
 
 def _find_worktree(workspace: Path, name: str) -> tuple[Worktree, str]:
-    """Return a worktree as one of this workspace, even if that is a worktree itself."""
-    found = find_worktree(find_main(workspace), name)
-    return replace(found, main=workspace), find_repository(workspace, os.environ).prefix
+    """Return a worktree as one of the work tree around this workspace, even if that is a worktree itself."""
+    found, around = find_worktree(find_main(workspace), name), find_repository(workspace, os.environ)
+    return replace(found, main=around.top), around.prefix
 
 
-def _read_sides(worktree: Worktree, prefix: str, changes: WorktreeChanges) -> AgentChanges:
-    sides: dict[str, Sides] = {}
-    apart = [*changes.apart, *(f"{path} (only staged)" for path in changes.staged)]
-    with opened_folder(find_place(worktree.folder)) as folder:
-        for raw, base in changes.files.items():
-            path = os.fsdecode(raw)
-            shown = os.path.relpath(path, prefix or ".")
-            try:
-                now, is_program = _read(folder, path)
-            except OSError:  # it is a link, or too large
-                apart.append(shown)
-                continue
-            if base and base.mode not in FILES:
-                apart.append(shown)
-                continue
-            if now is not None and is_program != (base is not None and base.mode == FILES[1]):
-                apart.append(f"{shown} (its mode)")
-            if now != (base.content if base else None):
-                sides[shown] = base.content if base else None, now
-    return AgentChanges(sides, tuple(apart))
-
-
-def _read(folder: int, path: str) -> tuple[bytes | None, bool]:
-    """Read a file below an open folder, and whether it is a program; None if there is none. Raises OSError."""
-    try:
-        fd = open_below(folder, path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None, False
-    try:
-        found = os.fstat(fd)
-        require_regular(found, path)
-        if found.st_size > LARGEST:
-            raise OSError(EFBIG, os.strerror(EFBIG), path)
-        return read_from(fd, LARGEST), bool(found.st_mode & 0o100)
-    finally:
-        os.close(fd)
+def _content(kept: Kept | None) -> bytes | None:
+    return kept.content if kept else None
 
 
 def describe_changes(name: str, changes: AgentChanges, evidence: str, worktree: str) -> str:
@@ -117,7 +90,7 @@ def describe_changes(name: str, changes: AgentChanges, evidence: str, worktree: 
         return UNCHANGED
     taken = [path for path, (_, now) in sides.items() if now is not None]
     gone = [path for path, (_, now) in sides.items() if now is None]
-    diffs = [diff for path, (base, now) in sides.items() if (diff := _make_diff(path, base, now))]
+    diffs = [_make_diff(path, *map(_content, both)) for path, both in sides.items()]
     text = "\n".join(diff.text.rstrip("\n") for diff in diffs)
     if len(text) > MOST_DIFF:
         text = f"{text[:MOST_DIFF]}\n[{len(text) - MOST_DIFF:,} more characters of the diff are in the worktree]"
@@ -132,9 +105,9 @@ def describe_changes(name: str, changes: AgentChanges, evidence: str, worktree: 
     return "\n".join(filter(None, parts))
 
 
-def _make_diff(path: str, base: bytes | None, now: bytes | None) -> Diff | None:
-    if any(side is not None and b"\0" in side for side in (base, now)):
-        return None
+def _make_diff(path: str, base: bytes | None, now: bytes | None) -> Diff:
+    if any(side is not None and find_encoding([side]) is None for side in (base, now)):
+        return make_binary_diff(path, base, now)
     before, after = (None if side is None else decode_text(side) for side in (base, now))
     return make_diff(path, before, after)
 
@@ -148,39 +121,48 @@ def _list_paths(paths: Sequence[str]) -> str:
     return f"[{shown}{', and more' * (len(paths) > MOST_FILES)}]"
 
 
-async def merge_side(folder: Path, sides: Sides, now: bytes | None) -> Merged:
-    """Merge an agent's change of a file into its content `now`. Raises ToolFailure."""
-    base, theirs = sides
-    if now in (base, theirs):
-        return Merged(theirs)
-    if base is None or now is None or theirs is None:
-        what = "it was deleted here" if now is None else "the agent deleted it" if theirs is None else "both added it"
-        texts = [None if side is None else decode_text(side) for side in (now, theirs)]
-        both = f"{_show_side('now', texts[0])}{_show_side('agent', texts[1])}"
-        return Merged(conflicts=f"{what}, and the other side is another.\n{both}")
-    if any(b"\0" in side for side in (base, now, theirs)):
-        return Merged(conflicts="it is binary, and changed on both sides.")
-    with tempfile.TemporaryDirectory(prefix="halocline-merge-") as place:
-        await asyncio.to_thread(_write_all, Path(place), {"now": now, "base": base, "agent": theirs})
-        words = ("merge-file", "-p", "-q", MARKER, "now", "base", "agent")
-        answer = await run_git(
-            Path(place), bare_environment(os.environ, os.fspath(folder)), words, most=2 * LARGEST, seconds=60
-        )
-    if answer.code == 0:
-        return Merged(answer.output)
-    if answer.code is None or answer.code > 127:
-        raise ToolFailure("git could not merge a file. Nothing was changed; make the edit yourself.")
-    return Merged(conflicts="\n".join(_list_hunks(answer.output, now)) or "both sides changed the same lines.")
+async def merge_changes(changes: AgentChanges, files: Mapping[str, bytes | None]) -> dict[str, Merged]:
+    """Merge an agent's changes with files, named from the workspace, as they are now. Raises ToolFailure."""
+    sides, now = dict[bytes, Sides](), dict[bytes, Kept | None]()
+    for path in files.keys() & changes.sides.keys():
+        base, theirs = map(_content, changes.sides[path])
+        raw = _place_in_tree(changes, path)
+        sides[raw], now[raw] = (_make_plain(base), _make_plain(theirs)), _make_plain(files[path])
+    try:
+        found = await asyncio.to_thread(merge_contents, changes.work.repository, changes.work.source, sides, now)
+    except HaloclineError as error:
+        raise ToolFailure(f"The files cannot be merged: {error.text} Nothing was changed.") from error
+    merged = {path: Merged(data, data) for path, data in files.items()}
+    for path in files.keys() & changes.sides.keys():
+        one, theirs = found[_place_in_tree(changes, path)], _content(changes.sides[path][1])
+        conflicts = _describe_conflict(one.conflict, files[path], theirs) if one.conflict else ""
+        merged[path] = Merged(one.content, theirs, conflicts)
+    return merged
 
 
-def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
+async def note_merged(changes: AgentChanges, taken: Mapping[str, bytes | None]) -> None:
+    """Note what was merged of an agent, so that the next merge starts from it. Raises HaloclineError."""
+    theirs = {_place_in_tree(changes, path): _make_plain(data) for path, data in taken.items()}
+    await asyncio.to_thread(note_taken, changes.work.repository, changes.work.source, theirs)
 
 
-def _list_hunks(merged: bytes, now: bytes) -> Iterator[str]:
-    for number, hunk in enumerate(read_hunks(merged, now), 1):
-        yield f"{number}. line {hunk.line}:\n{_show_side('now', hunk.ours)}{_show_side('agent', hunk.theirs)}"
+def _place_in_tree(changes: AgentChanges, path: str) -> bytes:
+    return os.fsencode(os.path.normpath(os.path.join(changes.prefix, path)))
+
+
+def _make_plain(content: bytes | None) -> Kept | None:
+    return None if content is None else Kept(content, PLAIN)
+
+
+def _describe_conflict(conflict: Conflict, now: bytes | None, theirs: bytes | None) -> str:
+    hunks = (
+        f"{number}. line {hunk.line}:\n{_show_side('now', hunk.ours)}{_show_side('agent', hunk.theirs)}"
+        for number, hunk in enumerate(conflict.hunks, 1)
+    )
+    if conflict.hunks or not (now is None or theirs is None):
+        return "\n".join(hunks) or f"{conflict.why}."
+    texts = (None if side is None else decode_text(side) for side in (now, theirs))
+    return f"{conflict.why}.\n" + "".join(map(_show_side, ("now", "agent"), texts))
 
 
 def _show_side(name: str, text: str | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from halocline._version import __version__
 from halocline.context.system_prompt.build import subagent_prompt
@@ -31,6 +31,7 @@ from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import read_prompt_options
 from halocline.runtime.start import close_on_failure, known_window
+from halocline.runtime.subagents.worktree_setup import set_up_worktree
 from halocline.task.log import Log
 from halocline.task.task import Task
 
@@ -96,20 +97,27 @@ def find_folder(wanted: Wanted, workspace: Path) -> Path:
     return workspace / folder.relative_to(top)
 
 
-async def open_folder_of(plan: Plan, workspace: Path, *, is_new: bool) -> Path:
-    """Return the folder of a sub-agent, with its worktree. One that `is_new` begins with a new worktree.
+async def open_folder_of(plan: Plan, workspace: Path, *, is_new: bool) -> tuple[Path, Path | None]:
+    """Return the folder of a sub-agent, and that of its worktree if it was made now, as for one that `is_new`.
 
     Raises UsageError, and ToolFailure (GitUnusable).
     """
     folder = find_folder(plan.wanted, workspace)
     if not plan.worktree:
-        return folder
+        return folder, None
     if is_new:
         with suppress(UsageError):  # what a killed process left half done; no agent has worked in it
             main = await asyncio.to_thread(find_main, workspace)
             await remove_worktree(await asyncio.to_thread(find_worktree, main, plan.worktree))
     opened = await open_worktree(workspace, plan.worktree, from_here=True)
-    return opened.folder / folder.relative_to(workspace)
+    return opened.folder / folder.relative_to(workspace), opened.folder if opened.is_new else None
+
+
+class Opened(NamedTuple):
+    """The task of a sub-agent; `remark` is what it must know of its new worktree."""
+
+    task: Task
+    remark: str = ""
 
 
 class ChildBuilder:
@@ -120,15 +128,19 @@ class ChildBuilder:
         self._plugins = plugins
         self._trusted = trusted
 
-    async def open_child(self, plan: Plan, chosen: Chosen, assembly: Assembly) -> Task:
-        """Build the child's task and write its start, or open it again. Raises HaloclineError."""
+    async def open_child(self, plan: Plan, chosen: Chosen, assembly: Assembly) -> Opened:
+        """Build the child's task and write its start, or open it again. Raises HaloclineError.
+
+        A new worktree is set up before the log begins: what a killed process left of both is made again.
+        """
         workspace, place = Path(self._parent.state.workspace), assembly.home.task(plan.child)
         is_new = not (place / "events.jsonl").exists()
-        folder = await open_folder_of(plan, workspace, is_new=is_new)
+        folder, made = await open_folder_of(plan, workspace, is_new=is_new)
+        remark = await set_up_worktree(made, self._parent, assembly, trusted=self._trusted) if made else ""
         with close_on_failure(Log(place, plan.child, goes_on=not is_new)) as log:
             if not is_new and (past := log.load()):
-                return self._reopen(plan, log, fold_events(past), chosen, assembly)
-            return self._begin(plan, log, folder, chosen, assembly)
+                return Opened(self._reopen(plan, log, fold_events(past), chosen, assembly), remark)
+            return Opened(self._begin(plan, log, folder, chosen, assembly), remark)
 
     def _build(self, plan: Plan, log: Log, state: State, folder: Path, chosen: Chosen, assembly: Assembly) -> Task:
         build = partial(

@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -36,13 +37,16 @@ from halocline.runtime.models.subagent_model import chosen_model
 from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.subagents.changes import (
     UNCHANGED,
+    AgentChanges,
     describe_changes,
-    merge_side,
+    merge_changes,
+    note_merged,
     read_agent_changes,
     remove_unchanged,
 )
 from halocline.runtime.subagents.child import (
     ChildBuilder,
+    Opened,
     Plan,
     choose_tools,
     find_folder,
@@ -146,19 +150,33 @@ class Subtasks:
         return {name: child for name, child in near.items() if child != self._parent.log.task}
 
     async def merge(self, agent: str, files: dict[str, bytes | None]) -> dict[str, Merged]:
-        lane = self._parent.state.subagents.named.get(agent)
-        if lane is None or not lane.worktree:
-            raise ToolFailure(f"There is no agent {agent!r} that writes. Nothing was changed.")
+        changes = await self._read_changes(agent)
         workspace = Path(self._parent.state.workspace)
-        try:
-            changes = await read_agent_changes(workspace, lane.worktree)
-        except HaloclineError as error:
-            raise ToolFailure(f"{error.text} Nothing was changed.") from error
         places = {path: _place_in(workspace, path) for path in files}
         if apart := [path for path, place in places.items() if place in changes.apart]:
             raise ToolFailure(f"{', '.join(apart)}: no merge takes over links and very large files. Copy them.")
-        both = {path: changes.sides.get(places[path], (now, now)) for path, now in files.items()}
-        return {path: await merge_side(workspace, both[path], now) for path, now in files.items()}
+        found = await merge_changes(changes, {places[path]: data for path, data in files.items()})
+        return {path: found[place] for path, place in places.items()}
+
+    async def note_merged(self, agent: str, taken: dict[str, bytes | None]) -> None:
+        workspace = Path(self._parent.state.workspace)
+        with suppress(HaloclineError):  # without it, the next merge starts from the commit
+            changes = await self._read_changes(agent)
+            await note_merged(changes, {_place_in(workspace, path): data for path, data in taken.items()})
+
+    async def _read_changes(self, agent: str) -> AgentChanges:
+        """Return what an agent that wrote has changed. Raises ToolFailure."""
+        lane = self._parent.state.subagents.named.get(agent)
+        if lane is None or not lane.worktree:
+            raise ToolFailure(f"There is no agent {agent!r} that writes. Nothing was changed.")
+        try:
+            return await read_agent_changes(Path(self._parent.state.workspace), self._stores, lane.worktree)
+        except HaloclineError as error:
+            raise ToolFailure(f"{error.text} Nothing was changed.") from error
+
+    @property
+    def _stores(self) -> Path:
+        return self._runtime.assembly().home.checkpoints
 
     def _follow(self, event: ev.Event) -> None:
         """End what runs in the background with the turn; keep agents as strict as their parent."""
@@ -268,18 +286,18 @@ class Subtasks:
     async def _run_begun(self, begun: Begun) -> Report:
         began, started = time.monotonic(), begun.started
         try:
-            task = await _attempt(self._builder.open_child(begun.plan, begun.chosen, self._runtime.assembly()))
+            opened = await _attempt(self._builder.open_child(begun.plan, begun.chosen, self._runtime.assembly()))
         except asyncio.CancelledError:
             self._parent.emit(replace(end_event(started, State(), Took()), end=LaneEnd.STOPPED, problem=""))
             raise
-        if isinstance(task, str):
-            return self._report_failure(started, task)
-        end = await self._run_lane(task, begun)
-        return Report(report_of(task.state), end, time.monotonic() - began, started.remarks)
+        if isinstance(opened, str):
+            return self._report_failure(started, opened)
+        end = await self._run_lane(opened, begun)
+        return Report(report_of(opened.task.state), end, time.monotonic() - began, started.remarks)
 
-    async def _run_lane(self, task: Task, begun: Begun) -> SubagentEnded:
+    async def _run_lane(self, opened: Opened, begun: Begun) -> SubagentEnded:
         """Run a sub-agent from its prompt to its end; cancelling this ends it."""
-        started, plan = begun.started, begun.plan
+        started, plan, task = begun.started, begun.plan, opened.task
         lane = Lane(started, task, self._parent.emit)
         relay = Relay(self._parent, task, started.name) if plan.wanted.is_named else None
         broke: Exception | None = None
@@ -289,7 +307,7 @@ class Subtasks:
                 task.log.attach(relay)
             lane.begin()
             self._runtime.serve(started.child, task, begun.chosen)
-            task.inbox.prompt(Prompt(self._first_content(task, plan)))
+            task.inbox.prompt(Prompt(self._first_content(opened, plan)))
             await lane.over.wait()
             review, is_unchanged = await self._review(task, started)
         finally:
@@ -305,11 +323,13 @@ class Subtasks:
             await remove_unchanged(Path(self._parent.state.workspace), started.worktree)
         return end
 
-    def _first_content(self, task: Task, plan: Plan) -> tuple[Text | Note, ...]:
+    def _first_content(self, opened: Opened, plan: Plan) -> tuple[Text | Note, ...]:
+        task, remark = opened
         hides = make_name_hider(task.state, task.home, task.host.permissions.book())
         note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone(), hides=hides)
         known = [note_conversation(self._parent.context.visible(self._parent.state))] if plan.wanted.forked else []
-        return (Text(plan.wanted.prompt), *known, *([note] if note else []))
+        told = [Note(remark, "environment")] if remark else []
+        return (Text(plan.wanted.prompt), *known, *told, *([note] if note else []))
 
     async def _review(self, task: Task, started: SubagentStarted) -> tuple[str, bool]:
         """Describe what an agent changed, and say if that is nothing, hidden files too; empty if it only reads."""
@@ -317,7 +337,7 @@ class Subtasks:
             return "", False
         workspace = Path(self._parent.state.workspace)
         try:
-            changes = await read_agent_changes(workspace, started.worktree)
+            changes = await read_agent_changes(workspace, self._stores, started.worktree)
         except HaloclineError as error:
             return f"[Its changes cannot be read: {error.text} They are in the worktree {started.worktree}.]", False
         hides = make_name_hider(self._parent.state, self._parent.home, self._parent.host.permissions.book())

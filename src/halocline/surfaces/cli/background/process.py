@@ -165,7 +165,9 @@ async def _follow(client: Client, task: str, after: int, environment: dict[str, 
         match event:
             case ev.QueueHeld(reason=""):
                 pass
-            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.QueueHeld():
+            case ev.ApprovalRequested(request=request) if client.is_open(task) and client.is_judging(task, request):
+                pass  # its verdict comes
+            case ev.ApprovalRequested() | ev.ApprovalJudged(allows=False) | ev.QuestionAsked() | ev.QueueHeld():
                 _report(task, "waits for you")
                 await notify_desktop(client, task, "needs you", environment)
             case ev.TurnEnded(reason=reason):
