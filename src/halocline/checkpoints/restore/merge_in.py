@@ -111,6 +111,14 @@ def merge_files(
     return _describe(undo.sha, judged, possible)
 
 
+def try_merge(git: Git, source: Source, sides: Mapping[Path, Sides], here: Mapping[Path, Kept | None]) -> Merged:
+    """Return what a merge would do to files that are `here` now; only the store is written."""
+    now = {path: (None, here[path]) for path in sides}
+    tree = keep_sides(git, now)[1]
+    judged = [_judge_file(git, tree, source, Choice.NONE, path, both) for path, both in sides.items()]
+    return _describe("", judged, sides.keys())
+
+
 def undo_merge(repository: Repository, key: str, name: str) -> Restored:
     """Undo the last merge; your changes since then stay, as in any restore. Raises as `restore_files` does."""
     with repository.opened() as git:

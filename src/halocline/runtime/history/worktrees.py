@@ -23,6 +23,7 @@ from halocline.checkpoints.restore.merge_in import (
     Source,
     keep_sides,
     merge_files,
+    try_merge,
     undo_merge,
 )
 from halocline.checkpoints.restore.merge_record import MergeRecord, forget_merge, read_merge
@@ -56,7 +57,8 @@ class WorktreeWork(Value, frozen=True):
     """The work of a worktree that the main folder lacks: files, and `apart` what a merge does not look into.
 
     `unread` are files that are too large or cannot be read; `staged` are only in the worktree's index. `edited` were
-    merged, but the main folder has them otherwise now. `ahead` and `behind` count commits.
+    merged, but the main folder has them otherwise now. `ahead` and `behind` count commits. `undo` is the main folder's
+    checkpoint before the last merge.
     """
 
     worktree: Worktree
@@ -68,10 +70,16 @@ class WorktreeWork(Value, frozen=True):
     ahead: int = 0
     behind: int = 0
     problem: str = ""
+    undo: str = ""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """All that only the worktree has."""
+        return (*self.unmerged, *self.unread, *self.apart, *(f"{path} (only staged)" for path in self.staged))
 
     @property
     def is_merged(self) -> bool:
-        return not (self.unmerged or self.unread or self.apart or self.staged or self.problem)
+        return not (self.left or self.problem)
 
 
 class WorktreeMerge(Value, frozen=True):
@@ -85,6 +93,14 @@ class WorktreeMerge(Value, frozen=True):
     @property
     def is_whole(self) -> bool:
         return not (self.merged.conflicts or self.merged.kept or self.refused or self.guarded)
+
+
+class WorktreePreview(Value, frozen=True):
+    """A worktree's work, its differences, and what a merge would do with them now."""
+
+    work: WorktreeWork
+    changes: Comparison = Comparison()
+    merge: WorktreeMerge = WorktreeMerge(Merged())
 
 
 class Discarded(Value, frozen=True):
@@ -106,9 +122,11 @@ class _Loaded(Value, frozen=True):
     repository: Repository
     changes: WorktreeChanges
     sides: Mapping[bytes, Sides]
+    here: Mapping[bytes, Kept | None]
     unmerged: tuple[bytes, ...]
     unread: tuple[bytes, ...]
     edited: tuple[bytes, ...]
+    undo: str = ""
 
 
 class Worktrees:
@@ -134,8 +152,16 @@ class Worktrees:
 
     async def diff(self, name: str) -> Comparison:
         """Compare the files that a merge would bring with those it would start from. Raises as `work` does."""
-        loaded = await self._load(await self.find(name))
-        return await asyncio.to_thread(self._compare, loaded)
+        loaded = await self._load(worktree := await self.find(name))
+        return (await asyncio.to_thread(self._compare, loaded, _make_source(worktree, loaded), {}))[0]
+
+    async def preview(self, name: str, context: PolicyContext) -> WorktreePreview:
+        """Return what a worktree has, and what `merge` would do; no file is written. Raises as `work` does."""
+        worktree = await self.find(name)
+        loaded = await self._load(worktree)
+        sides, left = await self._judge_paths(worktree, loaded, context)
+        found = await asyncio.to_thread(self._compare, loaded, _make_source(worktree, loaded), sides)
+        return WorktreePreview(_describe_work(worktree, loaded), found[0], replace(left, merged=found[1]))
 
     async def merge(
         self, name: str, context: PolicyContext, choice: Choice = Choice.NONE, *, guarded: bool = False
@@ -151,6 +177,16 @@ class Worktrees:
         """
         worktree = await self.find(name)
         loaded = await self._load(worktree)
+        sides, left = await self._judge_paths(worktree, loaded, context, guarded=guarded)
+        if sides.keys().isdisjoint(loaded.unmerged):
+            return left
+        source = _make_source(worktree, loaded)
+        return replace(left, merged=await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice))
+
+    async def _judge_paths(
+        self, worktree: Worktree, loaded: _Loaded, context: PolicyContext, *, guarded: bool = False
+    ) -> tuple[Mapping[bytes, Sides], WorktreeMerge]:
+        """Return the files that a merge may touch, and what it leaves."""
         ignored = await read_ignored(worktree.main, [path for path in loaded.unmerged if not loaded.sides[path][0]])
         refused, asked = dict.fromkeys(loaded.unread, _LARGE), dict[bytes, str]()
         for path in loaded.unmerged:
@@ -160,11 +196,7 @@ class Worktrees:
             elif verdict is Verdict.ASK and not guarded:
                 asked[path] = why
         sides = {path: both for path, both in loaded.sides.items() if path not in refused.keys() | asked.keys()}
-        merged = Merged()
-        if not sides.keys().isdisjoint(loaded.unmerged):
-            source = Source(f"worktree {name}", _make_key(worktree), loaded.changes.base, worktree.made)
-            merged = await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice)
-        return WorktreeMerge(merged, _list_left(refused), _list_left(asked), loaded.changes.apart)
+        return sides, WorktreeMerge(Merged(), _list_left(refused), _list_left(asked), loaded.changes.apart)
 
     async def undo(self, name: str) -> Restored:
         """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
@@ -188,9 +220,8 @@ class Worktrees:
         work = WorktreeWork(worktree) if is_gone else await self.work(name)
         if not (work.is_merged or force):
             staged = f"Commit or unstage what is only staged, in {worktree.folder}. " if work.staged else ""
-            unmerged = [*work.unmerged, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged)]
             raise HaloclineError(
-                f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
+                f"The worktree {name} has work that is not merged: {name_some(work.left, _NAMED)}.",
                 f"Merge it: halo worktrees merge {name}. {staged}To remove it all the same, add --force.",
             )
         kept: tuple[str, tuple[str, ...]] = "", ()
@@ -213,9 +244,10 @@ class Worktrees:
         repository = self._repository(worktree)
         record = await asyncio.to_thread(self._read_record, repository, worktree)
         changes = await read_changes(worktree, record.files if record else ())
-        if record and record.base != changes.base:  # a commit that both have came later
-            record = None
-        return await asyncio.to_thread(self._read_sides, worktree, repository, changes, record)
+        # A commit that both have may have come since.
+        known = record if record and record.base == changes.base else None
+        loaded = await asyncio.to_thread(self._read_sides, worktree, repository, changes, known)
+        return replace(loaded, undo=record.undo if record else "")
 
     def _read_record(self, repository: Repository, worktree: Worktree) -> MergeRecord | None:
         if not (repository.path / "refs").exists():
@@ -234,6 +266,7 @@ class Worktrees:
             known = {path: entry for path, entry in record.files.items() if entry is None or entry.sha in held}
             last = {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
         sides: dict[bytes, Sides] = {}
+        present: dict[bytes, Kept | None] = {}
         unmerged, unread, edited = list[bytes](), list[bytes](), list[bytes]()
         with Reader(os.fspath(worktree.folder)) as there, Reader(os.fspath(worktree.main)) as here:
             for path, first in sorted(common.items()):
@@ -247,17 +280,20 @@ class Worktrees:
                 if path in last and _has_lost(first, base, now):
                     base = first
                 if theirs != base:
-                    sides[path] = base, theirs
+                    sides[path], present[path] = (base, theirs), now
                     unmerged += [path] if theirs != now else []
                 elif theirs not in (first, now):
                     edited.append(path)
-        return _Loaded(repository, changes, sides, tuple(unmerged), tuple(unread), tuple(edited))
+        left = tuple(unmerged), tuple(unread), tuple(edited)
+        return _Loaded(repository, changes, sides, present, *left)
 
-    def _compare(self, loaded: _Loaded) -> Comparison:
+    def _compare(self, loaded: _Loaded, source: Source, sides: Mapping[bytes, Sides]) -> tuple[Comparison, Merged]:
+        """Return the differences, and what a merge of those `sides` would do."""
         if not loaded.sides:
-            return Comparison()
+            return Comparison(), Merged()
         with loaded.repository.lock_store(self._limits.patience) as git:
-            return compare_trees(git, *keep_sides(git, loaded.sides))
+            found = compare_trees(git, *keep_sides(git, loaded.sides))
+            return found, try_merge(git, source, sides, loaded.here)
 
     def _keep_work(self, work: WorktreeWork) -> tuple[str, tuple[str, ...]]:
         """Save a checkpoint of a worktree; returns it, and the unmerged files that it does not hold."""
@@ -270,7 +306,7 @@ class Worktrees:
             tree = git.word("rev-parse", f"{saved.sha}^{{tree}}")
             there = [path for path in (*work.unmerged, *work.edited) if os.path.lexists(folder / path)]
             unsaved = [path for path in there if not find_entry(git, tree, os.fsencode(path))]
-        return saved.sha, (*unsaved, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged))
+        return saved.sha, (*unsaved, *(path for path in work.left if path not in work.unmerged))
 
     def _forget(self, worktree: Worktree) -> str:
         """Forget the merges of a worktree; returns the checkpoint before the last one, if there is one."""
@@ -287,9 +323,12 @@ def _describe_work(worktree: Worktree, loaded: _Loaded) -> WorktreeWork:
     unmerged, unread, edited = (
         tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread, loaded.edited)
     )
-    return WorktreeWork(
-        worktree, unmerged, unread, changes.apart, changes.staged, edited, changes.ahead, changes.behind
-    )
+    counts = changes.ahead, changes.behind
+    return WorktreeWork(worktree, unmerged, unread, changes.apart, changes.staged, edited, *counts, undo=loaded.undo)
+
+
+def _make_source(worktree: Worktree, loaded: _Loaded) -> Source:
+    return Source(f"worktree {worktree.name}", _make_key(worktree), loaded.changes.base, worktree.made)
 
 
 def _fill_pointer(base: Kept | None, *sides: Kept | None) -> Kept | None:
