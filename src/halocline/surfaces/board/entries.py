@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -75,7 +76,7 @@ class BoardRow(Value, frozen=True):
         return not self.process and (self.group is Group.CUT_SHORT or bool(self.asked))
 
 
-class TaskEntry(Value, frozen=True):
+class TaskEntry(Value, frozen=True, dict=True):
     """A task of the board. `state` is None until its log was read; `writer` is the process that has it open."""
 
     info: TaskInfo
@@ -84,7 +85,7 @@ class TaskEntry(Value, frozen=True):
     worktree: str = ""
     work: WorktreeState | None = None
 
-    @property
+    @cached_property
     def group(self) -> Group:
         state = self.state
         if state is None:
@@ -111,7 +112,7 @@ class TaskEntry(Value, frozen=True):
     def changed_at(self) -> float:
         return max(self.info.changed_at, self.state.last_at if self.state else 0.0)
 
-    @property
+    @cached_property
     def row(self) -> BoardRow:
         """The task as it is shown."""
         state, info, title = self.state, self.info, self._title
@@ -142,6 +143,11 @@ class TaskEntry(Value, frozen=True):
             is_bad=info.status == "error",
             favourite=info.favourite,
         )
+
+    def same_as(self, other: "TaskEntry") -> bool:
+        """True if both show the same. States grow large, and are compared by identity."""
+        mine, theirs = ((one.info, one.writer, one.worktree, one.work) for one in (self, other))
+        return self.state is other.state and mine == theirs
 
     @property
     def activity(self) -> str:

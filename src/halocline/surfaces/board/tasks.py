@@ -47,6 +47,7 @@ class BoardTasks:
         self._on_change = on_change
         self._on_problem = on_problem
         self._infos: list[TaskInfo] = []
+        self._entries: dict[str, TaskEntry] = {}
         self._open: Mapping[str, str] = {}
         self._states: dict[str, State] = {}
         self._read_at: dict[str, float] = {}
@@ -55,16 +56,15 @@ class BoardTasks:
         """When a task had changed last as it was followed."""
 
     def list_entries(self) -> list[TaskEntry]:
-        return [
-            TaskEntry(
-                info,
-                self._states.get(info.task),
-                self._open.get(info.task, ""),
-                self._worktrees.get(info.workspace, ""),
-                self._states_of_worktrees.find(info.workspace),
-            )
-            for info in self._infos
-        ]
+        """Return the tasks as they are now; what did not change is the same entry as before, with its row."""
+        before, self._entries = self._entries, {}
+        for info in self._infos:
+            task, place = info.task, info.workspace
+            worktree = self._worktrees.get(place, ""), self._states_of_worktrees.find(place)
+            entry = TaskEntry(info, self._states.get(task), self._open.get(task, ""), *worktree)
+            old = before.get(task)
+            self._entries[task] = old if old and old.same_as(entry) else entry
+        return [*self._entries.values()]
 
     async def watch(self) -> None:
         """Follow the tasks until canceled."""

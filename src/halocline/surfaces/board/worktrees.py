@@ -111,7 +111,7 @@ async def _read_state(client: Client, folder: str) -> WorktreeState | None:
             return WorktreeState(name, Standing.GONE, "gone")
         return describe_state(await client.worktrees_in(found.main).preview(name))
     except (HaloclineError, OSError) as error:
-        return WorktreeState(name, Standing.UNKNOWN, clean(str(error)))
+        return WorktreeState(name, Standing.UNKNOWN, " ".join(clean(str(error)).split()))
 
 
 def describe_state(seen: WorktreePreview) -> WorktreeState:

@@ -28,10 +28,10 @@ def show_comparison(found: Comparison, since: str) -> SlashAnswer:
     """Return the answer that shows files which differ `since` some point."""
     if not found.files:
         return f"Nothing changed {since}."
-    return SlashDiff("\n".join(_sum_changes(found, since)), tuple(map(make_diff, found.files)))
+    return SlashDiff("\n".join(_sum_changes(found, since)), tuple(map(_make_diff, found.files)))
 
 
-def make_diff(file: FileDifference) -> Diff:
+def _make_diff(file: FileDifference) -> Diff:
     """Return a file's difference as a diff to show, with the size of what is left out."""
     cut = f"\\ {file.cut:,} more bytes are left out\n" if file.cut else ""
     return Diff(file.path, file.diff + cut, file.added or 0, file.removed or 0)

@@ -20,7 +20,8 @@ from halocline.surfaces.board.worktrees import (
     undo_worktree_merge,
 )
 from halocline.surfaces.cli.board.list_card import BACK, ListCard
-from halocline.surfaces.slash.diff import make_diff
+from halocline.surfaces.slash.context import SlashDiff
+from halocline.surfaces.slash.diff import show_comparison
 from halocline.surfaces.terminal.asking.menu import ESCAPE
 
 T = TypeVar("T")
@@ -64,8 +65,8 @@ class WorktreeAsker:
         lines = [note, ""] if note else []
         lines += [f"{worktree.name}: {describe_state(seen).text}", f"{worktree.folder} → {worktree.main}"]
         self._card.show_text("\n".join([*lines, *worktree_text.describe_left(seen.merge)]))
-        if seen.changes.files:
-            self._card.say("", tuple(map(make_diff, seen.changes.files)))
+        if isinstance(shown := show_comparison(seen.changes, "in the worktree"), SlashDiff):
+            self._card.say(shown.text, shown.diffs)
 
     async def _discard(self, service: WorktreeService, name: str, seen: WorktreePreview) -> bool:
         loss = describe_loss(seen.work)

@@ -86,7 +86,7 @@ function Merge({ report, run, busy }) {
 function Attempts({ group, id }) {
   const rows = (listed.value?.rows ?? []).filter((row) => group && row.work?.group === group)
   if (rows.length < 2) return null
-  return html`<table class="worktree-attempts small">
+  return html`<table class="worktree-attempts small" tabindex="0">
     <caption class="soft">Attempts at the same prompt</caption>
     <tr><th>Worktree</th><th>Model</th><th>End</th><th>Files</th><th>Cost</th></tr>
     ${rows.map(
@@ -111,9 +111,9 @@ function Attempts({ group, id }) {
 function Discard({ report, run, busy }) {
   const [sure, setSure] = useState(false)
   if (!sure)
-    return html`<button class="button small danger" disabled=${busy} onClick=${() => setSure(true)}>
-      Discard the worktree…
-    </button>`
+    return html`<div class="row">
+      <button class="button small danger" disabled=${busy} onClick=${() => setSure(true)}>Discard the worktree…</button>
+    </div>`
   return html`<div class="card pad stack" role="group" aria-label="Discard the worktree">
     <p>Remove <span class="mono worktree-place">${shown(report.folder)}</span>?</p>
     ${report.loss.map((line) => html`<p key=${line} class="small">${shown(line)}</p>`)}
