@@ -3,8 +3,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line, make_bench
 
+from halocline.git.worktree_list import find_worktree_at
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.permission_rules import RuleBook
 from halocline.runtime.history.worktrees import Choice
@@ -281,3 +283,32 @@ async def test_what_no_checkpoint_holds_is_named_when_it_goes(bench: WorktreeBen
     (folder / "new.txt").write_text("new\n")
     gone = await bench.worktrees.discard("x", force=True)
     assert gone.lost == (".env",)
+
+
+async def test_a_preview_says_what_a_merge_would_do_and_writes_no_file(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    (folder / "new.txt").write_text("new\n")
+    change_line(bench.main / "a.txt", 2, "ours")
+    before = {path.name: path.read_bytes() for path in bench.main.glob("*.txt")}
+    seen = await bench.worktrees.preview("x", bench.context())
+    assert {path.name: path.read_bytes() for path in bench.main.glob("*.txt")} == before
+    assert (seen.work.unmerged, seen.work.undo) == (("a.txt", "new.txt"), "")
+    assert (seen.changes.added, seen.changes.removed) == (2, 1)
+    done = await bench.worktrees.merge("x", bench.context())
+    assert seen.merge == replace(done, merged=replace(done.merged, undo=""))
+    assert (await bench.worktrees.work("x")).undo == done.merged.undo
+
+
+async def test_a_worktree_is_found_by_a_folder_in_it_also_when_it_is_gone(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (folder / "sub").mkdir()
+    found = find_worktree_at(folder / "sub")
+    assert found
+    assert (found.name, found.main) == ("x", bench.main)
+    assert find_worktree_at(bench.main) is None
+    await bench.worktrees.discard("x")
+    gone = find_worktree_at(folder)
+    assert gone
+    assert (gone.name, gone.is_missing, gone.made) == ("x", True, "")
+    assert find_worktree_at(bench.main.parent / "elsewhere") is None

@@ -5,6 +5,9 @@ from halocline.services.worktrees import (
     Choice as Choice,
     Discarded as Discarded,
     WorktreeMerge as WorktreeMerge,
+    WorktreePreview as WorktreePreview,
     WorktreeService as WorktreeService,
     WorktreeWork as WorktreeWork,
+    find_worktree_at as find_worktree_at,
+    name_worktree as name_worktree,
 )

@@ -6,7 +6,7 @@ A worktree is ours if its branch begins with `worktree-`, as Claude Code has it 
 import os
 from pathlib import Path
 
-from halocline.git.git_folder import GitFolder, list_own_folders, read_line
+from halocline.git.git_folder import GitFolder, list_own_folders, read_line, read_worktree
 from halocline.git.repository import Repository, check_ownership, find_repository
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
@@ -86,6 +86,26 @@ def find_worktree(repository: Repository, name: str) -> Worktree:
         f"There is no worktree {name!r} of {repository.top}.",
         f"There are: {names}" if names else 'Make one: halo -w NAME "what to do"',
     )
+
+
+def name_worktree(folder: str) -> str:
+    """Return the name of the linked worktree that a folder is in, or was in if it is gone; empty if in none."""
+    place = Path(folder)
+    is_gone = place.parent.name.endswith(_BESIDE) and not os.path.lexists(place)
+    return place.name if is_gone else read_worktree(folder)
+
+
+def find_worktree_at(folder: Path) -> Worktree | None:
+    """Return our worktree around a folder, also one that is gone; None if there is none. Raises GitUnusable."""
+    folder = Path(os.path.realpath(folder))
+    is_gone = not folder.exists() and folder.parent.name.endswith(_BESIDE)
+    main = folder.parent.with_name(folder.parent.name.removesuffix(_BESIDE)) if is_gone else folder
+    if not main.is_dir():
+        return None
+    repository = find_main(main)
+    found = (one for one in list_worktrees(repository) if folder.is_relative_to(one.folder))
+    gone = Worktree(folder.name, folder, "", repository.top, "", is_missing=True) if is_gone else None
+    return max(found, key=lambda one: len(one.folder.parts), default=gone)
 
 
 def _read_worktree(repository: Repository, admin: Path) -> Worktree | None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
+from halocline.git.worktree_list import find_worktree_at as find_worktree_at, name_worktree as name_worktree
 from halocline.policy.gate import PolicyContext
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -14,6 +15,7 @@ from halocline.runtime.history.worktrees import (
     Choice as Choice,
     Discarded as Discarded,
     WorktreeMerge as WorktreeMerge,
+    WorktreePreview as WorktreePreview,
     Worktrees,
     WorktreeWork as WorktreeWork,
 )
@@ -38,10 +40,16 @@ class WorktreeService:
         self._worktrees = Worktrees(folder, assembly.home.checkpoints)
         self.diff = self._worktrees.diff
         self.undo = self._worktrees.undo
+        self.work = self._worktrees.work
 
     async def list(self) -> tuple[WorktreeWork, ...]:
         """Return our worktrees with their work, by name. Raises UsageError and GitUnusable."""
         return await self._worktrees.list()
+
+    async def preview(self, name: str) -> WorktreePreview:
+        """Return what a worktree has, and what a merge would do now, as `Worktrees.preview` does."""
+        worktree = await self._worktrees.find(name)
+        return await self._worktrees.preview(name, self._find_context(worktree.main))
 
     def find_tasks(self, work: WorktreeWork) -> Mapping[str, bool]:
         """Return the tasks of a worktree, and whether each is open: the open ones, then those before, newest first.

@@ -33,13 +33,17 @@ def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     """Say what a merge did, with the lines of each conflict, and what it left."""
     merged = done.merged
     if done.is_whole and not merged.changed:
-        return [
-            f"Nothing to merge from {clean(name)}.",
-            *name_paths("not merged (a repository of its own)", done.apart),
-        ]
+        return [f"Nothing to merge from {clean(name)}.", *describe_left(done)]
     plain = [path for path in merged.changed if path not in merged.merges]
     lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
     lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
+    undo = [f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed else []
+    return [*lines, *describe_left(done), *undo]
+
+
+def describe_left(done: WorktreeMerge) -> list[str]:
+    """Describe what a merge leaves, each conflict with the lines of both sides."""
+    merged, lines = done.merged, list[str]()
     for conflict in merged.conflicts:
         lines += [f"  conflict  {clean(conflict.path)}{f': {conflict.why}' if conflict.why else ''}"]
         for hunk in conflict.hunks:
@@ -47,8 +51,7 @@ def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     lines += name_paths("not merged (something that no checkpoint has is in the way)", merged.kept)
     left = (*describe_left_out("  not merged", done.refused, SHOWN), *describe_left_out("  waits", done.guarded, SHOWN))
     lines += map(clean, left)
-    lines += name_paths("not merged (a repository of its own)", done.apart)
-    return [*lines, *([f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed else [])]
+    return [*lines, *name_paths("not merged (a repository of its own)", done.apart)]
 
 
 def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:

@@ -125,10 +125,19 @@ def merge_contents(
 ) -> Mapping[Path, MergedContent]:
     """Merge these files with what they are now, as `merge_files` does, and write nothing. Raises CheckpointsOff."""
     with repository.lock_store(repository.limits.patience) as git:
-        judged = [
-            _judge_file(git, _save(git, now[path]), source, Choice.NONE, path, both) for path, both in sides.items()
-        ]
+        judged = _judge_contents(git, source, sides, now)
         return {one.path: MergedContent(_read(git, one.becomes), one.conflict) for one in judged}
+
+
+def try_merge(git: Git, source: Source, sides: Mapping[Path, Sides], now: Mapping[Path, Kept | None]) -> Merged:
+    """Return what a merge would do to files that are so `now`; only the store is written."""
+    return _describe("", _judge_contents(git, source, sides, now), sides.keys())
+
+
+def _judge_contents(
+    git: Git, source: Source, sides: Mapping[Path, Sides], now: Mapping[Path, Kept | None]
+) -> Sequence[_Judged]:
+    return [_judge_file(git, _save(git, now[path]), source, Choice.NONE, path, both) for path, both in sides.items()]
 
 
 def note_taken(repository: Repository, source: Source, theirs: Mapping[Path, Kept | None]) -> None:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.repository.stores import open_repository
 from halocline.checkpoints.restore.merge_in import Sides, Source
@@ -31,6 +33,7 @@ class LoadedWork(Value, frozen=True):
 
     `sides` are what a merge would take: each file where it starts from, and in the worktree. Those that `main` has
     otherwise are `unmerged`; `unread` are too large or cannot be read; `edited` were merged, but are otherwise now.
+    `here` are the files of `sides` in `main`, and `undo` is the checkpoint of `main` before the last merge.
     """
 
     worktree: Worktree
@@ -40,6 +43,8 @@ class LoadedWork(Value, frozen=True):
     unmerged: tuple[bytes, ...]
     unread: tuple[bytes, ...]
     edited: tuple[bytes, ...]
+    here: Mapping[bytes, Kept | None]
+    undo: str = ""
 
     @property
     def source(self) -> Source:
@@ -58,9 +63,9 @@ async def load_work(stores: Path, worktree: Worktree, limits: Limits) -> LoadedW
     repository = open_store(stores, worktree, limits)
     record = await asyncio.to_thread(read_record, repository, worktree)
     changes = await read_changes(worktree, record.files if record else ())
-    if record and record.base != changes.base:  # a commit that both have came later
-        record = None
-    return await asyncio.to_thread(_read_sides, worktree, repository, changes, record)
+    known = record if record and record.base == changes.base else None  # a commit that both have may have come since
+    loaded = await asyncio.to_thread(_read_sides, worktree, repository, changes, known)
+    return replace(loaded, undo=record.undo if record else "")
 
 
 def read_record(repository: Repository, worktree: Worktree) -> MergeRecord | None:
@@ -82,6 +87,7 @@ def _read_sides(
         known = {path: entry for path, entry in record.files.items() if entry is None or entry.sha in held}
         last = {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
     sides: dict[bytes, Sides] = {}
+    present: dict[bytes, Kept | None] = {}
     unmerged, unread, edited = list[bytes](), list[bytes](), list[bytes]()
     with Reader(os.fspath(worktree.folder)) as there, Reader(os.fspath(worktree.main)) as here:
         for path, first in sorted(common.items()):
@@ -95,11 +101,12 @@ def _read_sides(
             if path in last and _has_lost(first, base, now):
                 base = first
             if theirs != base:
-                sides[path] = base, theirs
+                sides[path], present[path] = (base, theirs), now
                 unmerged += [path] if theirs != now else []
             elif theirs not in (first, now):
                 edited.append(path)
-    return LoadedWork(worktree, repository, changes, sides, tuple(unmerged), tuple(unread), tuple(edited))
+    left = tuple(unmerged), tuple(unread), tuple(edited)
+    return LoadedWork(worktree, repository, changes, sides, *left, present)
 
 
 def make_key(worktree: Worktree) -> str:

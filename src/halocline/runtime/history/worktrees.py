@@ -20,6 +20,7 @@ from halocline.checkpoints.restore.merge_in import (
     Sides,
     keep_sides,
     merge_files,
+    try_merge,
     undo_merge,
 )
 from halocline.checkpoints.restore.merge_record import forget_merge
@@ -49,7 +50,8 @@ class WorktreeWork(Value, frozen=True):
     """The work of a worktree that the main folder lacks: files, and `apart` what a merge does not look into.
 
     `unread` are files that are too large or cannot be read; `staged` are only in the worktree's index. `edited` were
-    merged, but the main folder has them otherwise now. `ahead` and `behind` count commits.
+    merged, but the main folder has them otherwise now. `ahead` and `behind` count commits. `undo` is the main folder's
+    checkpoint before the last merge.
     """
 
     worktree: Worktree
@@ -61,10 +63,16 @@ class WorktreeWork(Value, frozen=True):
     ahead: int = 0
     behind: int = 0
     problem: str = ""
+    undo: str = ""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """All that only the worktree has."""
+        return (*self.unmerged, *self.unread, *self.apart, *(f"{path} (only staged)" for path in self.staged))
 
     @property
     def is_merged(self) -> bool:
-        return not (self.unmerged or self.unread or self.apart or self.staged or self.problem)
+        return not (self.left or self.problem)
 
 
 class WorktreeMerge(Value, frozen=True):
@@ -78,6 +86,14 @@ class WorktreeMerge(Value, frozen=True):
     @property
     def is_whole(self) -> bool:
         return not (self.merged.conflicts or self.merged.kept or self.refused or self.guarded)
+
+
+class WorktreePreview(Value, frozen=True):
+    """A worktree's work, its differences, and what a merge would do with them now."""
+
+    work: WorktreeWork
+    changes: Comparison = Comparison()
+    merge: WorktreeMerge = WorktreeMerge(Merged())
 
 
 class Discarded(Value, frozen=True):
@@ -119,7 +135,15 @@ class Worktrees:
     async def diff(self, name: str) -> Comparison:
         """Compare the files that a merge would bring with those it would start from. Raises as `work` does."""
         loaded = await self._load(await self.find(name))
-        return await asyncio.to_thread(self._compare, loaded)
+        return (await asyncio.to_thread(self._compare, loaded, {}))[0]
+
+    async def preview(self, name: str, context: PolicyContext) -> WorktreePreview:
+        """Return what a worktree has, and what `merge` would do; no file is written. Raises as `work` does."""
+        worktree = await self.find(name)
+        loaded = await self._load(worktree)
+        sides, left = await self._judge_paths(worktree, loaded, context)
+        found = await asyncio.to_thread(self._compare, loaded, sides)
+        return WorktreePreview(_describe_work(worktree, loaded), found[0], replace(left, merged=found[1]))
 
     async def merge(
         self, name: str, context: PolicyContext, choice: Choice = Choice.NONE, *, guarded: bool = False
@@ -135,6 +159,16 @@ class Worktrees:
         """
         worktree = await self.find(name)
         loaded = await self._load(worktree)
+        sides, left = await self._judge_paths(worktree, loaded, context, guarded=guarded)
+        if sides.keys().isdisjoint(loaded.unmerged):
+            return left
+        merged = await asyncio.to_thread(merge_files, loaded.repository, loaded.source, sides, choice)
+        return replace(left, merged=merged)
+
+    async def _judge_paths(
+        self, worktree: Worktree, loaded: LoadedWork, context: PolicyContext, *, guarded: bool = False
+    ) -> tuple[Mapping[bytes, Sides], WorktreeMerge]:
+        """Return the files that a merge may touch, and what it leaves."""
         ignored = await read_ignored(worktree.main, [path for path in loaded.unmerged if not loaded.sides[path][0]])
         refused, asked = dict.fromkeys(loaded.unread, _LARGE), dict[bytes, str]()
         for path in loaded.unmerged:
@@ -144,10 +178,7 @@ class Worktrees:
             elif verdict is Verdict.ASK and not guarded:
                 asked[path] = why
         sides = {path: both for path, both in loaded.sides.items() if path not in refused.keys() | asked.keys()}
-        merged = Merged()
-        if not sides.keys().isdisjoint(loaded.unmerged):
-            merged = await asyncio.to_thread(merge_files, loaded.repository, loaded.source, sides, choice)
-        return WorktreeMerge(merged, _list_left(refused), _list_left(asked), loaded.changes.apart)
+        return sides, WorktreeMerge(Merged(), _list_left(refused), _list_left(asked), loaded.changes.apart)
 
     async def undo(self, name: str) -> Restored:
         """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
@@ -173,9 +204,8 @@ class Worktrees:
         work = WorktreeWork(worktree) if is_gone else await self.work(name)
         if not (work.is_merged or force):
             staged = f"Commit or unstage what is only staged, in {worktree.folder}. " if work.staged else ""
-            unmerged = [*work.unmerged, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged)]
             raise HaloclineError(
-                f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
+                f"The worktree {name} has work that is not merged: {name_some(work.left, _NAMED)}.",
                 f"Merge it: halo worktrees merge {name}. {staged}To remove it all the same, add --force.",
             )
         kept: tuple[str, tuple[str, ...]] = "", ()
@@ -194,11 +224,13 @@ class Worktrees:
     async def _load(self, worktree: Worktree) -> LoadedWork:
         return await load_work(self._stores, worktree, self._limits)
 
-    def _compare(self, loaded: LoadedWork) -> Comparison:
+    def _compare(self, loaded: LoadedWork, sides: Mapping[bytes, Sides]) -> tuple[Comparison, Merged]:
+        """Return the differences, and what a merge of those `sides` would do."""
         if not loaded.sides:
-            return Comparison()
+            return Comparison(), Merged()
         with loaded.repository.lock_store(self._limits.patience) as git:
-            return compare_trees(git, *keep_sides(git, loaded.sides))
+            found = compare_trees(git, *keep_sides(git, loaded.sides))
+            return found, try_merge(git, loaded.source, sides, loaded.here)
 
     def _keep_work(self, work: WorktreeWork) -> tuple[str, tuple[str, ...]]:
         """Save a checkpoint of a worktree; returns it, and the unmerged files that it does not hold."""
@@ -211,7 +243,7 @@ class Worktrees:
             tree = git.word("rev-parse", f"{saved.sha}^{{tree}}")
             there = [path for path in (*work.unmerged, *work.edited) if os.path.lexists(folder / path)]
             unsaved = [path for path in there if not find_entry(git, tree, os.fsencode(path))]
-        return saved.sha, (*unsaved, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged))
+        return saved.sha, (*unsaved, *(path for path in work.left if path not in work.unmerged))
 
     def _forget(self, worktree: Worktree) -> str:
         """Forget the merges of a worktree; returns the checkpoint before the last one, if there is one."""
@@ -228,9 +260,8 @@ def _describe_work(worktree: Worktree, loaded: LoadedWork) -> WorktreeWork:
     unmerged, unread, edited = (
         tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread, loaded.edited)
     )
-    return WorktreeWork(
-        worktree, unmerged, unread, changes.apart, changes.staged, edited, changes.ahead, changes.behind
-    )
+    counts = changes.ahead, changes.behind
+    return WorktreeWork(worktree, unmerged, unread, changes.apart, changes.staged, edited, *counts, undo=loaded.undo)
 
 
 def _list_left(found: Mapping[bytes, str]) -> tuple[LeftOut, ...]:

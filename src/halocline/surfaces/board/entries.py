@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from halocline.protocol.plan_approval import find_waiting_plan, needs_person
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.state.state import PROCESS_ENDED, State
 from halocline.protocol.values import Value
+from halocline.surfaces.board.worktrees import WorktreeState
 from halocline.surfaces.figures import STATUSES, context_left, format_money, model_name
 from halocline.surfaces.rows.words import UNSTARTED, find_subject
 from halocline.surfaces.sanitize import clean
@@ -57,6 +59,7 @@ class BoardRow(Value, frozen=True):
     words: str
     reply: str = ""
     worktree: str = ""
+    work: WorktreeState | None = None
     parent: str = ""
     process: str = ""
     after: tuple[str, ...] = ()
@@ -64,6 +67,8 @@ class BoardRow(Value, frozen=True):
     grade: str = ""
     context: int | None = None
     is_good: bool = False
+    is_bad: bool = False
+    favourite: bool = False
 
     @property
     def can_resume(self) -> bool:
@@ -71,15 +76,16 @@ class BoardRow(Value, frozen=True):
         return not self.process and (self.group is Group.CUT_SHORT or bool(self.asked))
 
 
-class TaskEntry(Value, frozen=True):
+class TaskEntry(Value, frozen=True, dict=True):
     """A task of the board. `state` is None until its log was read; `writer` is the process that has it open."""
 
     info: TaskInfo
     state: State | None = None
     writer: str = ""
     worktree: str = ""
+    work: WorktreeState | None = None
 
-    @property
+    @cached_property
     def group(self) -> Group:
         state = self.state
         if state is None:
@@ -106,13 +112,14 @@ class TaskEntry(Value, frozen=True):
     def changed_at(self) -> float:
         return max(self.info.changed_at, self.state.last_at if self.state else 0.0)
 
-    @property
+    @cached_property
     def row(self) -> BoardRow:
         """The task as it is shown."""
         state, info, title = self.state, self.info, self._title
         model = clean(model_name(state.model.name if state else info.model))
         worktree = _one_line(self.worktree)
-        known = (title, info.workspace, worktree, model, info.task, self.group)
+        standing = self.work.text if self.work else ""
+        known = (title, info.workspace, worktree, standing, model, info.task, self.group)
         return BoardRow(
             info.task,
             self.group,
@@ -125,6 +132,7 @@ class TaskEntry(Value, frozen=True):
             _one_line(" ".join(known)).lower(),
             reply=_find_reply(state),
             worktree=worktree,
+            work=self.work,
             parent=info.parent,
             process=self.writer,
             after=tuple(one for message in state.queue.waits for one in message.after) if state else (),
@@ -132,7 +140,14 @@ class TaskEntry(Value, frozen=True):
             grade=state.pending.approvals[0].grade if state and self.asked == Asked.APPROVAL else "",
             context=context_left(state) if state else None,
             is_good=info.status == "end_turn",
+            is_bad=info.status == "error",
+            favourite=info.favourite,
         )
+
+    def same_as(self, other: "TaskEntry") -> bool:
+        """True if both show the same. States grow large, and are compared by identity."""
+        mine, theirs = ((one.info, one.writer, one.worktree, one.work) for one in (self, other))
+        return self.state is other.state and mine == theirs
 
     @property
     def activity(self) -> str:
@@ -153,7 +168,7 @@ class TaskEntry(Value, frozen=True):
     @property
     def _title(self) -> str:
         name = self.info.name or self.info.title or (self.state.title if self.state else "")
-        return ("↳ " if self.info.parent else "") + (_one_line(name) or "(no prompt yet)")
+        return _one_line(name) or "(no prompt yet)"
 
     @property
     def _cost(self) -> str:

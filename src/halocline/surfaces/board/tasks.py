@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from halocline.client.git import read_worktree
 from halocline.client.tasks import Client
+from halocline.client.worktrees import name_worktree
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
@@ -22,6 +22,7 @@ from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.board.entries import TaskEntry
+from halocline.surfaces.board.worktrees import WorktreeStates
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the list of tasks."""
@@ -41,9 +42,12 @@ class BoardTasks:
         self._client = client
         self._folder = folder
         self._worktrees: dict[str, str] = {}
+        self._states_of_worktrees = WorktreeStates(client, on_change)
+        self.look_again = self._states_of_worktrees.look_again
         self._on_change = on_change
         self._on_problem = on_problem
         self._infos: list[TaskInfo] = []
+        self._entries: dict[str, TaskEntry] = {}
         self._open: Mapping[str, str] = {}
         self._states: dict[str, State] = {}
         self._read_at: dict[str, float] = {}
@@ -52,18 +56,19 @@ class BoardTasks:
         """When a task had changed last as it was followed."""
 
     def list_entries(self) -> list[TaskEntry]:
-        return [
-            TaskEntry(
-                info,
-                self._states.get(info.task),
-                self._open.get(info.task, ""),
-                self._worktrees.get(info.workspace, ""),
-            )
-            for info in self._infos
-        ]
+        """Return the tasks as they are now; what did not change is the same entry as before, with its row."""
+        before, self._entries = self._entries, {}
+        for info in self._infos:
+            task, place = info.task, info.workspace
+            worktree = self._worktrees.get(place, ""), self._states_of_worktrees.find(place)
+            entry = TaskEntry(info, self._states.get(task), self._open.get(task, ""), *worktree)
+            old = before.get(task)
+            self._entries[task] = old if old and old.same_as(entry) else entry
+        return [*self._entries.values()]
 
     async def watch(self) -> None:
         """Follow the tasks until canceled."""
+        worktrees = asyncio.create_task(self._watch_worktrees(), name="worktrees of the board")
         try:
             while True:
                 try:
@@ -73,7 +78,7 @@ class BoardTasks:
                     self._on_problem(f"Cannot read the list of tasks: {error.strerror}.")
                 await asyncio.sleep(LOOK_EVERY)
         finally:
-            await end_tasks(*self._followers.values())
+            await end_tasks(worktrees, *self._followers.values())
 
     async def refresh(self) -> None:
         """Look at the list once."""
@@ -92,6 +97,13 @@ class BoardTasks:
         if has_changed:
             self._on_change()
 
+    async def _watch_worktrees(self) -> None:
+        while True:
+            infos = [info for info in self._infos if self._worktrees.get(info.workspace)]
+            changed = {info.workspace: info.changed_at for info in sorted(infos, key=lambda info: info.changed_at)}
+            await self._states_of_worktrees.refresh(changed)
+            await asyncio.sleep(LOOK_EVERY)
+
     def _look(self) -> tuple[list[TaskInfo], dict[str, str]]:
         tasks = self._client.tasks
         parents = [task for task, state in [*self._states.items()] if state.subagents.running and task in self._open]
@@ -99,7 +111,7 @@ class BoardTasks:
         children = [info for task in parents for info in tasks.search(TaskQuery(parent=task))]
         found = tasks.search(TaskQuery(workspace=self._folder))
         for folder in {info.workspace for info in found} - self._worktrees.keys():
-            self._worktrees[folder] = read_worktree(folder)
+            self._worktrees[folder] = name_worktree(folder)
         return [*found, *(info for info in children if info.task in working)], tasks.list_open()
 
     async def _follow(self, task: str) -> None:

@@ -19,10 +19,11 @@ PAUSE = 0.25
 
 
 class BoardAnswer(Value, frozen=True, omit_defaults=False):
-    """All tasks in the order of the board, with its groups; `revision` names this state of it."""
+    """All tasks in the `order` of the board, and those `rows` that changed since the revision that a page knew."""
 
     revision: int
     groups: tuple[Group, ...]
+    order: Sequence[str]
     rows: Sequence[BoardRow]
 
 
@@ -36,7 +37,10 @@ class BoardFeed:
         self._changed = asyncio.Event()
         self._filling = asyncio.Lock()
         self._asked_at = 0.0
-        self._answer = BoardAnswer(0, tuple(Group), ())
+        # Begins with the time, so that a page which knows another server's gets all rows.
+        self._revision = self._first = int(time.time() * 1000)
+        self._order: list[str] = []
+        self._rows: dict[str, tuple[int, BoardRow]] = {}
 
     async def next_answer(self, known: int) -> BoardAnswer:
         """Return the board once it differs from the revision that a page knows, or after a while."""
@@ -45,13 +49,27 @@ class BoardFeed:
         while True:
             self._asked_at = time.monotonic()
             changed = self._changed
-            rows = list_rows(tasks.list_entries())
-            if rows != self._answer.rows:
-                self._answer = BoardAnswer(self._answer.revision + 1, tuple(Group), rows)
-            if self._answer.revision != known or time.monotonic() > until:
-                return self._answer
+            self._take(list_rows(tasks.list_entries()))
+            if self._revision != known or time.monotonic() > until:
+                since = known if self._first <= known <= self._revision else 0
+                rows = [row for at, row in self._rows.values() if at > since]
+                return BoardAnswer(self._revision, tuple(Group), self._order, rows)
             await asyncio.sleep(PAUSE)
             await wait_at_most(until - time.monotonic(), changed.wait())
+
+    def _take(self, rows: Sequence[BoardRow]) -> None:
+        """Note which rows changed."""
+        order, before = [row.task for row in rows], self._rows
+        changed = {row.task for row in rows if row.task not in before or before[row.task][1] != row}
+        if changed or order != self._order:
+            self._revision += 1
+            self._rows = {row.task: (self._revision, row) if row.task in changed else before[row.task] for row in rows}
+            self._order = order
+
+    def look_again(self) -> None:
+        """Look at all worktrees soon."""
+        if self._tasks:
+            self._tasks.look_again()
 
     def _note_change(self) -> None:
         """Wake all who looked before this change; who looks from now on waits for the next one."""

@@ -36,7 +36,7 @@ class Tasks:
         return done.out.strip()
 
     def kill(self) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, IndexError):  # the lock is empty once the last task has ended
             os.kill(int((self.halo.home / "background" / "lock").read_text().split()[0]), signal.SIGKILL)
 
 

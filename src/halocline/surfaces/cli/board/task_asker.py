@@ -18,6 +18,7 @@ from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.board.actions import resume_task, send_command, stop_task
 from halocline.surfaces.board.entries import Asked, BoardRow, TaskEntry
 from halocline.surfaces.cli.board.list_card import ListCard
+from halocline.surfaces.cli.board.worktree_asker import WorktreeAsker
 from halocline.surfaces.rows.fold import transcript_of
 from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -28,19 +29,28 @@ _LATE = "Too late: it was decided elsewhere."
 
 
 class TaskAsker:
-    """Follows the selected task. `tell` shows a message to the person."""
+    """Follows the selected task. `tell` shows a message to the person, `look_again` looks at all worktrees soon."""
 
-    def __init__(self, client: Client, card: ListCard, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, client: Client, card: ListCard, tell: Callable[[str], None], look_again: Callable[[], None]
+    ) -> None:
         self._client = client
         self._card = card
         self._tell = tell
+        self._look_again = look_again
+        self._worktrees = WorktreeAsker(client, card)
+        self._viewed = ""
+        """The task whose worktree the card shows."""
         self._asker = Asker(card, card)
         self._about: tuple[str, str, str] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[None]] = set()
 
     def follow(self, entry: TaskEntry | None) -> None:
-        """Ask what this task needs, unless that is being asked already."""
+        """Ask what this task needs, unless that is being asked already, or its worktree is shown."""
+        if entry and entry.info.task == self._viewed:
+            return
+        self._viewed = ""
         about = (entry.info.task, _name_request(entry), entry.writer) if entry and entry.asked else None
         if about == self._about:
             return
@@ -58,6 +68,25 @@ class TaskAsker:
             self._run(self._resume(row))
         else:
             self._tell("A process runs it." if row.process else "There is nothing to resume. Enter opens it.")
+
+    def show_worktree(self, row: BoardRow) -> None:
+        """Show the worktree of a task, and do what the person chooses there."""
+        if not row.work:
+            self._tell("It has no worktree.")
+        elif row.task != self._viewed:
+            self.follow(None)
+            self._viewed, self._about = row.task, ("", "", "")
+            self._asking = asyncio.create_task(self._view_worktree(row), name=f"worktree of {row.task}")
+
+    async def _view_worktree(self, row: BoardRow) -> None:
+        try:
+            await self._worktrees.ask(row.folder)
+        except HaloclineError as error:
+            self._tell(f"{error.text} {error.hint}".rstrip())
+        finally:
+            self._look_again()
+        self._viewed = ""
+        self._card.clear()
 
     def stop(self, row: BoardRow) -> None:
         """Stop a task, whichever process runs it."""

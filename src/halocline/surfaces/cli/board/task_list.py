@@ -34,8 +34,8 @@ AGES = 20.0
 AGAIN = 2.0
 """Seconds in which a second press leaves."""
 KEYS = (
-    "↑↓ choose · Enter open · Tab next that needs you · / filter · r resume · x stop · q leave",
-    "↑↓ · Enter open · Tab next · / filter · r resume · x stop · q leave",
+    "↑↓ choose · Enter open · Tab next that needs you · / filter · w worktree · r resume · x stop · q leave",
+    "↑↓ · Enter open · Tab next · / filter · w worktree · r resume · x stop · q leave",
     "↑↓ · Enter open · / filter · q leave",
 )
 """The keys, for screens of less and less width."""
@@ -55,6 +55,7 @@ class ListActions(Protocol):
     def follow(self, entry: TaskEntry | None) -> None: ...
     def resume(self, row: BoardRow) -> None: ...
     def stop(self, row: BoardRow) -> None: ...
+    def show_worktree(self, row: BoardRow) -> None: ...
 
 
 class TaskList:
@@ -239,6 +240,7 @@ class TaskList:
             (" ",): self._card.show_more,
             ("/",): self._type_filter,
             ("r",): partial(self._act_on_row, self._actions.resume),
+            ("w",): partial(self._act_on_row, self._actions.show_worktree),
             ("x",): self._stop,
             ("escape",): self._clear_filter,
             ("q", "c-d"): self._quit,

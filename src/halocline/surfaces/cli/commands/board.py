@@ -53,7 +53,7 @@ class Board:
         self._tasks = BoardTasks(client, lambda: self._list.request_frame(), self._tell, folder)
         field = LineField()
         card = ListCard(client.own_theme, field, lambda: self._list.request_frame())
-        self._asker = TaskAsker(client, card, self._tell)
+        self._asker = TaskAsker(client, card, self._tell, self._tasks.look_again)
         self._list = TaskList(client.own_theme, self._tasks.list_entries, self._count_working, self._asker, card, field)
 
     async def run(self) -> int:

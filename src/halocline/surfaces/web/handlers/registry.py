@@ -23,12 +23,24 @@ from halocline.surfaces.web.handlers import (
     sign_ins,
     slash,
     tasks,
+    worktrees,
 )
 from halocline.surfaces.web.handlers.handler import Handler
 
 _MODULES = (
     *(tasks, board, history, revert, commits, composer, settings, mcp, mcp_details, sign_ins),
-    *(instructions, instruction_details, policy, folders, background_jobs, slash, diffs, files, config_files),
+    *(
+        instructions,
+        instruction_details,
+        policy,
+        folders,
+        background_jobs,
+        slash,
+        diffs,
+        files,
+        config_files,
+        worktrees,
+    ),
 )
 _HANDLERS = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Handler)]
 QUERIES: dict[str, Handler[Any]] = {one.name: one for one in _HANDLERS if not one.changes}

@@ -59,6 +59,7 @@ export interface Queries {
   words: { arguments: OfTaskOrFolder; answer: Array<SlashEntry> }
   work: { arguments: BackgroundJobsOfJob; answer: Progress | null }
   workspaces: { arguments: Nothing; answer: Array<Workspace> }
+  worktree: { arguments: OfTask; answer: WorktreeReport }
 }
 
 export interface Actions {
@@ -109,6 +110,9 @@ export interface Actions {
   trust: { arguments: TrustDecision; answer: boolean }
   undelete: { arguments: OfTask; answer: string }
   work_stop: { arguments: BackgroundJobsOfJob; answer: boolean }
+  worktree_discard: { arguments: WorktreeDiscard; answer: Array<string> }
+  worktree_merge: { arguments: WorktreeMergeRequest; answer: Array<string> }
+  worktree_undo: { arguments: OfTask; answer: Array<string> }
 }
 
 export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | TurnEndRow | PreviewRow
@@ -190,10 +194,11 @@ export interface Board {
   tasks: Record<string, string>
 }
 
-/** All tasks in the order of the board, with its groups; `revision` names this state of it. */
+/** All tasks in the `order` of the board, and those `rows` that changed since the revision that a page knew. */
 export interface BoardAnswer {
   revision: number
   groups: Array<"needs you" | "running" | "cut short" | "ended">
+  order: Array<string>
   rows: Array<BoardRow>
 }
 
@@ -210,6 +215,7 @@ export interface BoardRow {
   words: string
   reply?: string
   worktree?: string
+  work?: WorktreeState | null
   parent?: string
   process?: string
   after?: Array<string>
@@ -217,6 +223,8 @@ export interface BoardRow {
   grade?: string
   context?: number | null
   is_good?: boolean
+  is_bad?: boolean
+  favourite?: boolean
 }
 
 /** A request with far fewer cached tokens than the previous request could have left in the cache. */
@@ -375,6 +383,13 @@ export interface ConfigText {
   version: string
 }
 
+/** A file that stays, with the lines that both sides changed; `why` if it cannot be merged by lines. */
+export interface Conflict {
+  path: string
+  hunks?: Array<Hunk>
+  why?: string
+}
+
 /** One edit of `path` that has no unique place. `there` are the file's current lines from `first` on. */
 export interface ConflictingEdit {
   path: string
@@ -527,6 +542,17 @@ export interface Failure {
   hint: string
 }
 
+/** One file. `kind` is added, deleted, changed or renamed (`before` is its old name); `cut` is in bytes. */
+export interface FileDifference {
+  path: string
+  kind: string
+  added: number | null
+  removed: number | null
+  diff?: string
+  before?: string
+  cut?: number
+}
+
 /** Lines of a file from number `first` on, of `total`. `place` is its absolute path, `name` the one in its folder. */
 export interface FileLines {
   place: string
@@ -641,6 +667,13 @@ export interface HookRow {
   seconds?: number
   run?: string
   output?: string
+}
+
+/** Lines that both sides changed; `line` is the number of the first one in the file as it is now. */
+export interface Hunk {
+  line: number
+  ours: string
+  theirs: string
 }
 
 /** An image, as a reference to the blob store. */
@@ -843,6 +876,15 @@ export interface Mentioned {
   what: string
   tokens?: number | null
   problem?: boolean
+}
+
+/** The result of a merge. `merges` are those of the `changed` files that both sides had changed. */
+export interface Merged {
+  undo?: string
+  changed?: Array<string>
+  merges?: Array<string>
+  conflicts?: Array<Conflict>
+  kept?: Array<string>
 }
 
 /** Result of a connection test; `failure`, `hint` and `code` are empty on success. */
@@ -1978,4 +2020,48 @@ export interface Workspace {
   name: string
   exists: boolean
   tasks: number
+}
+
+/** `left` is what was shown to the user as not merged. */
+export interface WorktreeDiscard {
+  task: string
+  left?: Array<string>
+}
+
+/** The result of a merge. `refused` may not be edited; `guarded` may, after a person said so (`guarded`). */
+export interface WorktreeMerge {
+  merged: Merged
+  refused?: Array<LeftOut>
+  guarded?: Array<LeftOut>
+  apart?: Array<string>
+}
+
+/** `guarded` merges what an edit would ask about, too. */
+export interface WorktreeMergeRequest {
+  task: string
+  choice?: "" | "ours" | "theirs" | "markers"
+  guarded?: boolean
+}
+
+/** A worktree, its files, what a merge would do now, and what a discard removes (`loss`, all of it `left`). */
+export interface WorktreeReport {
+  state: WorktreeState
+  folder: string
+  main: string
+  files: Array<FileDifference>
+  merge: WorktreeMerge
+  loss: Array<string>
+  left: Array<string>
+}
+
+/** A worktree as the board shows it; `text` says all of it. */
+export interface WorktreeState {
+  name: string
+  standing: "to merge" | "conflict" | "merged" | "no changes" | "gone" | "unknown"
+  text: string
+  files?: number
+  added?: number
+  removed?: number
+  can_undo?: boolean
+  group?: string
 }

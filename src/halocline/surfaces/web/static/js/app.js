@@ -3,6 +3,7 @@ import { html, render } from './lib/ui.js'
 import { connect, standing } from './lib/connection.js'
 import { followAddress, readRoute } from './state/store.js'
 import { watchTyping } from './lib/deliberate-input.js'
+import { followBoard } from './state/board.js'
 import { listen } from './state/shortcut-keys.js'
 import { watchBoard } from './state/notifications.js'
 import { Shell } from './shell/shell.js'
@@ -13,6 +14,7 @@ async function start() {
   watchTyping()
   listen()
   watchBoard()
+  followBoard()
   render(html`<${Shell} />`, document.getElementById('app'))
   if (window.early.isEditor) import('./shell/editor-requests.js').then((module) => module.serve())
   if (await window.early.entered) connect()

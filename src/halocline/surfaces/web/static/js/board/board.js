@@ -1,7 +1,8 @@
 // The board: all tasks of this home in their groups, as the server lists them, and the cards that decide what they ask.
-import { html, classes, signal, style, useEffect, useState } from '../lib/ui.js'
-import { act, query } from '../lib/connection.js'
-import { complain, toast } from '../state/store.js'
+import { html, classes, signal, style } from '../lib/ui.js'
+import { act } from '../lib/connection.js'
+import { dotOf, listed, TITLES } from '../state/board.js'
+import { complain, openSheet, toast } from '../state/store.js'
 import { keepValue } from '../lib/preferences.js'
 import { base, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -11,9 +12,6 @@ import { Asked } from './asked.js'
 
 await style('static/js/board/board.css')
 
-const PAUSE = 2000
-const FIRST = { 'needs you': 'Needs you', running: 'Running', 'cut short': 'Cut short', ended: 'Ended' }
-const DOTS = { 'needs you': 'asks', running: 'runs', 'cut short': 'failed' }
 const MOST = 60
 
 /** What is typed into the filter; kept while the page is open. */
@@ -23,22 +21,7 @@ const folder = keepValue('board folder', '')
 /** The task whose card is open; empty: the first that needs you. */
 const opened = signal('')
 
-/** The board as it is now: asked again as soon as an answer came, which the server gives once something changed. */
-function useBoard() {
-  const [found, setFound] = useState(null)
-  useEffect(() => {
-    let here = true
-    let timer = 0
-    const follow = (revision) =>
-      query('board', { revision }).then(
-        (answer) => here && (setFound(answer), follow(answer.revision)),
-        () => here && (timer = setTimeout(() => follow(0), PAUSE)),
-      )
-    follow(0)
-    return () => ((here = false), clearTimeout(timer))
-  }, [])
-  return found
-}
+const STANDINGS = { conflict: 'asks', unknown: 'failed' }
 
 const run = (name, row, done) => act(name, { task: row.task }).then(() => toast(done), complain)
 
@@ -56,8 +39,19 @@ const Facts = ({ row }) => html`<p class="soft tiny board-facts">
 function Actions({ row, isOpen }) {
   const isWaiting = row.asked && row.process
   const canResume = !row.process && (row.group === 'cut short' || row.asked)
-  if (!isWaiting && !canResume && row.group !== 'running') return null
+  const hasWorktree = row.work && row.work.standing !== 'gone'
+  if (!isWaiting && !canResume && !hasWorktree && row.group !== 'running') return null
   return html`<span class="board-actions">
+    ${
+      hasWorktree &&
+      html`<button
+        class="button small"
+        aria-label=${`Worktree: ${row.title}`}
+        onClick=${() => openSheet('worktree', { id: row.task })}
+      >
+        Worktree…
+      </button>`
+    }
     ${
       isWaiting &&
       html`<button
@@ -90,15 +84,16 @@ function Actions({ row, isOpen }) {
 
 /** @param {{ row: BoardRow, isOpen: boolean }} props */
 function Item({ row, isOpen }) {
-  const dot = DOTS[row.group] ?? (row.is_good ? 'done' : '')
+  const dot = dotOf(row)
   const says = row.group === 'ended' || row.group === 'running' ? row.reply : ''
   return html`<li class=${classes('board-item', row.parent && 'below', isOpen && 'open')}>
     <div class="board-line">
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <div class="grow">
         <a class="board-title" href=${`#/task/${row.task}`}>${shown(row.title)}</a>
-        ${!(row.group === 'ended' && row.is_good && !row.process) && html`<p class=${classes('small board-activity', DOTS[row.group])}>${shown(row.activity)}</p>`}
+        ${!(row.group === 'ended' && row.is_good && !row.process) && html`<p class=${classes('small board-activity', row.group !== 'ended' && dot)}>${shown(row.activity)}</p>`}
         ${says && html`<p class="small soft cut">${shown(says)}</p>`}
+        ${row.work && html`<p class=${classes('small board-activity', STANDINGS[row.work.standing])}>${shown(row.work.text)}</p>`}
         <${Facts} row=${row} />
       </div>
       <${Actions} row=${row} isOpen=${isOpen} />
@@ -126,8 +121,8 @@ function Groups({ groups, rows }) {
     const ones = rows.filter((row) => row.group === group)
     return (
       ones.length > 0 &&
-      html`<div class="board-group" key=${group} role="group" aria-label=${FIRST[group]}>
-        <h2 class="group-title">${FIRST[group]} (${ones.length})</h2>
+      html`<div class="board-group" key=${group} role="group" aria-label=${TITLES[group]}>
+        <h2 class="group-title">${TITLES[group]} (${ones.length})</h2>
         <ul class="board-list">
           ${ones
             .slice(0, MOST)
@@ -143,7 +138,7 @@ function Groups({ groups, rows }) {
 }
 
 export default function Board() {
-  const found = useBoard()
+  const found = listed.value
   const rows = found?.rows ?? []
   const folders = [...new Set(rows.map((row) => row.folder))]
   const only = folders.includes(folder.value) ? folder.value : ''

@@ -42,6 +42,7 @@ const SHEETS = {
   folders: () => import('./folder-picker.js'),
   recall: () => import('../composer/prompt-search.js'),
   commit: () => import('../review/commit.js'),
+  worktree: () => import('../review/worktree.js'),
   push: () => import('../review/push.js'),
   file: () => import('../files/viewer.js'),
   terminal: () => import('../files/terminal.js'),

@@ -1,12 +1,13 @@
 // The tasks by what they need, and links to the other pages.
 import { html, classes, fileAddress, signal, useLayoutEffect, useRef } from '../lib/ui.js'
-import { board } from '../lib/connection.js'
-import { go, history, openSheet, route, sidebarOpen } from '../state/store.js'
+import { dotOf, listed, TITLES } from '../state/board.js'
+import { go, openSheet, route, sidebarOpen } from '../state/store.js'
 import { keepValue, theme } from '../lib/preferences.js'
-import { base, when } from '../lib/format.js'
+import { base, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
 import { Lazy } from '../lib/lazy.js'
+/** @import { BoardRow } from '../../../types/protocol' */
 
 const filter = signal('')
 /** The folder whose tasks are listed; empty: all. */
@@ -14,11 +15,6 @@ const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 const taskMenu = signal(null)
 const loadTaskMenu = () => import('./task-menu.js')
-const GROUPS = [
-  ['asks', 'Needs you'],
-  ['runs', 'Running'],
-  ['rests', 'Recent'],
-]
 const PAGES = [
   ['board', 'Board', 'list'],
   ['history', 'History', 'clock'],
@@ -34,14 +30,11 @@ const THEMES = [
 ]
 const MOST = 40
 
-const standingOf = (info) => board.value[info.task] ?? 'rests'
-const dotOf = (info, standing) =>
-  standing !== 'rests' ? standing : info.status === 'error' ? 'failed' : info.status === 'end_turn' ? 'done' : ''
 const SAID = { asks: 'needs you', runs: 'running', failed: 'failed', done: 'done', '': '' }
 
+/** @param {{ info: BoardRow }} props */
 function Item({ info }) {
-  const standing = standingOf(info)
-  const dot = dotOf(info, standing)
+  const dot = dotOf(info)
   const here = route.value[0] === 'task' && route.value[1] === info.task
   const menu = (event, from) => {
     event.preventDefault()
@@ -59,10 +52,10 @@ function Item({ info }) {
     >
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <span class="grow">
-        <span class="cut block">${info.name || info.title || 'Untitled'}</span>
+        <span class="cut block">${shown(info.title)}</span>
         <span class="soft tiny cut block">
           <span class="hidden-text">${SAID[dot]} </span>
-          ${base(info.workspace)} · ${when(info.changed_at)}
+          ${base(info.folder)} · ${when(info.changed_at)}
         </span>
       </span>
       ${
@@ -77,7 +70,7 @@ function Item({ info }) {
       class="icon-button task-more"
       aria-haspopup="menu"
       aria-expanded=${isOpen}
-      aria-label=${`More actions for ${info.name || info.title}`}
+      aria-label=${`More actions for ${info.title}`}
       onClick=${(e) => menu(e, e.currentTarget)}
     >
       <${Icon} name="more" size="16" />
@@ -168,31 +161,28 @@ const Filters = ({ folders, only }) => html`<div class="sidebar-filter">
 
 export function Sidebar() {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
-  const folders = [...new Set(history.value.map((info) => info.workspace))]
+  const rows = (listed.value?.rows ?? []).filter((row) => !row.parent)
+  const folders = [...new Set(rows.map((row) => row.folder))]
   const only = folders.includes(folder.value) ? folder.value : ''
-  const fits = (info) => {
-    if (only && info.workspace !== only) return false
-    const text = `${info.name} ${info.title} ${info.workspace}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  }
-  const found = history.value.filter(fits)
+  const found = rows.filter((row) => (!only || row.folder === only) && words.every((word) => row.words.includes(word)))
   const clear = () => ((filter.value = ''), (folder.value = ''))
   const drawer = useDrawer()
   return html`<nav class="sidebar" aria-label="Tasks and pages" ref=${drawer}>
     <${Head} />
     <${Filters} folders=${folders} only=${only} />
     <div class="sidebar-list">
-      ${GROUPS.map(([standing, title]) => {
-        const group = found.filter((info) => standingOf(info) === standing).slice(0, MOST)
+      ${(listed.value?.groups ?? []).map((name) => {
+        const group = found.filter((row) => row.group === name).slice(0, MOST)
         return (
           group.length > 0 &&
-          html`<section key=${standing} aria-label=${title}>
-            <h2 class="group-title">${title}</h2>
-            <ul class="task-list">${group.map((info) => html`<${Item} key=${info.task} info=${info} />`)}</ul>
+          html`<section key=${name} aria-label=${TITLES[name]}>
+            <h2 class="group-title">${TITLES[name]}</h2>
+            <ul class="task-list">${group.map((row) => html`<${Item} key=${row.task} info=${row} />`)}</ul>
           </section>`
         )
       })}
       ${
+        listed.value &&
         found.length === 0 &&
         html`<p class="pad soft">
           ${

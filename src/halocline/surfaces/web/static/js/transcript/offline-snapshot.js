@@ -3,7 +3,8 @@
 import { style } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { keepValue } from '../lib/preferences.js'
-import { current, history } from '../state/store.js'
+import { listed } from '../state/board.js'
+import { current } from '../state/store.js'
 
 const MOST_TASKS = 3
 const MOST_ROWS = 120
@@ -11,15 +12,16 @@ const LONGEST_ROW = 8000
 const LONGEST = 250_000
 /** [{task, title, at, rows}], the latest first. */
 export const snapshots = keepValue('snapshots', [])
-/** The last list of tasks. */
-const listed = keepValue('listed', [])
+/** The last board. */
+const kept = keepValue('board', null)
 
 const short = (key, value) =>
   typeof value === 'string' && value.length > LONGEST_ROW ? `${value.slice(0, LONGEST_ROW)}…` : value
 
 function save() {
   const task = current.peek()
-  if (history.peek().length) listed.value = history.peek().slice(0, 30)
+  const board = listed.peek()
+  if (board?.rows.length) kept.value = { ...board, rows: board.rows.slice(0, 30) }
   if (!task?.ready.peek() || !task.rows.length) return
   let rows = JSON.parse(JSON.stringify(task.rows.slice(-MOST_ROWS).filter(Boolean), short))
   while (rows.length > 1 && JSON.stringify(rows).length > LONGEST) rows = rows.slice(Math.ceil(rows.length / 4))
@@ -49,7 +51,7 @@ export async function keep() {
   active.postMessage({ keep: ['/', ...new Set(used)] })
 }
 
-/** Use the saved list of tasks if there is no other. */
+/** Use the saved board if there is no other. */
 export function showSaved() {
-  if (!history.peek().length) history.value = listed.peek()
+  listed.value ??= kept.peek()
 }

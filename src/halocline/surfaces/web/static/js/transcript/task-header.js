@@ -1,8 +1,9 @@
 // The header above the transcript: the task's title, progress and cost.
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
+import { rowOf } from '../state/board.js'
 import { openSheet, reviewOpen } from '../state/store.js'
-import { count, seconds, tokens } from '../lib/format.js'
+import { count, seconds, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
@@ -64,6 +65,17 @@ function Todos({ todos, step }) {
       </ul>`
     }
   </div>`
+}
+
+/** The state of the task's worktree, which opens its sheet. */
+function Worktree({ id }) {
+  const work = rowOf(id)?.work
+  return (
+    work &&
+    html`<button class="link tiny cut" title=${`Worktree ${work.name}`} onClick=${() => openSheet('worktree', { id })}>
+      <${Icon} name="branch" size="12" /> ${shown(work.text)}
+    </button>`
+  )
 }
 
 export function Header({ task }) {
@@ -149,6 +161,7 @@ export function Header({ task }) {
         </a>`
       }
       <span class="cut">${activity(f, now)}</span>
+      <${Worktree} id=${task.id} />
       ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
     </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} step=${f.step} />`}

@@ -1,0 +1,54 @@
+"""A task's worktree on the board, in a real terminal (tmux): seen, merged with its conflicts, undone, discarded."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.surfaces.cli.board.conftest import BOARD
+from tests.surfaces.cli.halo_process import HALO, Halo
+from tests.surfaces.cli.live.tmux_terminal import TmuxTerminal
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
+
+@pytest.fixture
+def worktree(halo: Halo, terminal: TmuxTerminal) -> Path:
+    """A worktree in which a task has worked: a new file, and lines that the person changed, too."""
+    (halo.folder / "a.txt").write_text("1\n2\n3\n4\n5\n")
+    for words in ("init -qb main", "add .", "-c user.name=x -c user.email=x@y commit -qm Start"):
+        subprocess.run(["git", *words.split()], cwd=halo.folder, env=halo.env, check=True)
+    model = halo.script({"text": "It is done."})
+    terminal.runs(f"{' '.join(HALO)} run -p -w x -m {model} 'mend it'; echo code $?").sees("code 0")
+    folder = halo.root / "project-worktrees" / "x"
+    (folder / "a.txt").write_text("1\n2\nof the worktree\n4\n5\n")
+    (folder / "new.txt").write_text("new\n")
+    return folder
+
+
+def test_overlapping_lines_are_shown_from_both_sides_and_merged_by_a_key_and_undone(
+    halo: Halo, terminal: TmuxTerminal, worktree: Path
+) -> None:
+    (halo.folder / "a.txt").write_text("1\n2\nof the person\n4\n5\n")
+    terminal.runs(BOARD).sees("x: 2 files to merge", "1 conflict")
+    terminal.presses("w").sees("of the person", "m   merge into the main folder")
+    terminal.decides("m").sees("Merged 1 file into the main folder").sees_no("m   merge into")
+    assert (halo.folder / "new.txt").exists()
+    assert "of the person" in (halo.folder / "a.txt").read_text()
+    terminal.decides("t").sees("x: merged")
+    assert "of the worktree" in (halo.folder / "a.txt").read_text()
+    terminal.decides("u").sees("Undone: 1 file as before the merge", "1 conflict")
+    assert "of the person" in (halo.folder / "a.txt").read_text()
+    terminal.presses("Escape").sees_no("conflict markers").presses("q").sees("code 0")
+
+
+def test_a_discard_names_its_loss_first_and_another_key_discards_nothing(
+    halo: Halo, terminal: TmuxTerminal, worktree: Path
+) -> None:
+    terminal.runs(BOARD).sees("2 files to merge")
+    terminal.presses("w").sees("x   discard")
+    terminal.decides("x").sees("a checkpoint keeps it: a.txt, new.txt", "y   discard it")
+    terminal.presses("Escape").sees("m   merge into the main folder")
+    assert worktree.exists()
+    terminal.decides("x").sees("y   discard it").decides("y").sees("A checkpoint keeps its work")
+    assert not worktree.exists()
+    terminal.presses("Escape").sees("x: gone")
