@@ -241,6 +241,51 @@ WHOLE_READS = (
         "head -1 */*",
     ),
 )
+FOLDER_READERS = (
+    *("grep -rh . {}", "grep -r KEY -- {}", "rg -uu . {}", "ls -R {}", "ls -a {}", "find {} -type f", "du -a {}"),
+    *("diff -r {} src", "tree -a {}", "find {} -type f -exec cat {{}} +", "find {} -type f | xargs head -1"),
+    *("cat {}/*", "wc -l {}/*", "head -1 {}/n.txt", "cat {}/c.txt", "git grep . -- {}", "git log -p -- {}"),
+    *("git diff HEAD -- {}", "git ls-files {}", "(cd {}; cat *)", "cd {} && grep -r .", "cat {}", "echo {}/*"),
+)
+FOLDERS_FOUND = (
+    *("for d in $(ls); do {}; done", "ls | while read -r d; do {}; done", "for d in *; do {}; done"),
+    *("for d in */; do {}; done", "for d in s* p*; do {}; done", "d=$(git rev-parse --show-toplevel); {}"),
+    *("d=$(pwd); {}", "d=$(ls -d s*); {}", "find . -type d | while read -r d; do {}; done", "f() {{ d=$1; {}; }}; f ."),
+    *("d=src; ls && d=.; {}", "for d in . src; do {}; done", "d=.; cd nowhere && {}", "cd nowhere; d=..; cd src; {}"),
+    *("cd nowhere && for x in $(git ls-files); do d=.; {}; done", "ls -d * | while read d; do {}; done"),
+    *('for d in *; do if [ -d "$d" ]; then {}; fi; done', "for d in src *; do [ -e $d ] && {}; done"),
+    *("for x in *.txt; do for d in *; do {}; done; done", "d=$(dirname a.txt); {}", "d=${{PWD}}; {}"),
+)
+GIVEN = (
+    *(
+        "ls | xargs {}",
+        "find . -maxdepth 1 -type d | xargs {}",
+        "ls -d */ | xargs -n 1 {}",
+        "{} *",
+        "{} */",
+        "{} $(ls)",
+    ),
+    *("find . -maxdepth 1 -exec {} {{}} +", "find . -type d -exec {} {{}} \\;", "ls | xargs -I% {} %", "time {} *"),
+    *("LC_ALL=C {} *", "{} s* 2> /dev/null", "cd nowhere && {} *", "{} $(git ls-files)", "{} -- */", "{} ./* | sort"),
+)
+GETS_FOLDERS = (
+    *(
+        "grep -rh .",
+        "grep -h .",
+        "rg -uu .",
+        "ls",
+        "ls -R",
+        "ls -d",
+        "ls -la",
+        "du -a",
+        "cat",
+        "head -1",
+        "wc -l",
+        "file",
+    ),
+    *("diff src", "git diff --no-index src", "tree", "git grep . --", "git log -p --", "stat", "sed -n 1p", "awk 1"),
+)
+"""Ways to read a folder that is known only when the command runs, and to come by one."""
 DELETIONS = (
     *(
         "rm {}",
@@ -631,7 +676,7 @@ CARRIERS = (
         "{}\n",
     ),
 )
-KINDS = ("outside", "hidden", "whole", "delete", "plant", "reach", "run")
+KINDS = ("outside", "hidden", "whole", "folder", "delete", "plant", "reach", "run")
 """What the payload of a command would do."""
 
 
@@ -659,6 +704,11 @@ class HarmfulCommands:
                 return self._pick(READERS).format(self._pick(OUTSIDE_PLACES).format())
             case "hidden":
                 return self._pick(READERS).format(self._pick(HIDDEN_PLACES).format())
+            case "folder" if self._random.random() < 0.5:
+                return self._pick(GIVEN).format(self._pick(GETS_FOLDERS))
+            case "folder":
+                reader = self._pick(FOLDER_READERS).format(self._pick(("$d", '"$d"', "${d}", '"./$d"')))
+                return self._pick(FOLDERS_FOUND).format(reader)
             case "delete":
                 return self._pick(DELETIONS).format(self._pick(LOST).format())
             case "plant":

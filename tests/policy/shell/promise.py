@@ -40,7 +40,7 @@ from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
 HIDDEN, GUARDED, HISTORY = "zq7hiddeneddih7qz", "zq7guarddraug7qz", "zq7historyyrotsih7qz"
-CERTIFICATE = "zq7certtrec7qz"
+CERTIFICATE, NAMED = "zq7certtrec7qz", "zq7namedeman7qz"
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
 OFF, FULL = SandboxChecked(), SandboxChecked(standing=SandboxStanding.FULL)
 DENIES = RuleBook(
@@ -93,6 +93,7 @@ class PromiseWorld(Scratch):
         super()._fill()
         texts = {
             "private/n.txt": f"KEY {HIDDEN}\n",
+            f"sub/{NAMED}": "x\n",
             "id.pem": f"KEY {CERTIFICATE}\n",
             "lost.log": "lost\n",
             ".gitignore": "*.log\n",
@@ -214,7 +215,8 @@ def _fault_of_free(name: str, kind: str, text: str, form: str | None, run: Run, 
     """Tell what a command did without a sandbox that its mode promises to ask about or to refuse."""
     if name in ("ask", "plan") or form is not None:
         fault = fault_of_reading(form or text, _without_index(run), world)
-        return fault or next((f"showed {what}" for what in CANARIES if CANARIES[what] in run.said), "")
+        shown = CANARIES | {"a hidden name": NAMED}
+        return fault or next((f"showed {what}" for what, canary in shown.items() if canary in run.said), "")
     if run.broke:
         return "broke the box"
     if name.startswith("yolo"):

@@ -433,6 +433,9 @@ read -d p x <<< subp; cat $x/c.txt
 IFS=x read x y <<< subxc; cat $x/c.txt
 readarray a < <(echo sub); cat ${a}/c.txt
 exec 3<<< sub/c.txt; read x <&3; cat $x
+ls | while read -r f; do exec 3<<< sub/c.txt; read x <&3; cat $x; done
+while read -r f; do exec 3<<< su${z}b/c.txt; read x <&3; cat $x; done < <(ls)
+exec 3<<< sub/c.txt; ls | bash -c 'read x <&3; cat $x'
 touch x; echo sub/c.txt | xargs cat
 ls | xargs -I% sh -c 'cat "$@"su${x}b/c.txt'
 git cat-file --batch <<< HEAD:sub/c.txt
@@ -473,6 +476,15 @@ def test_a_file_that_a_program_of_sed_or_awk_names_is_judged(posture, command):
 def test_a_word_of_many_unknown_parts_stalls_no_judgement(posture, text):
     rule = Rule(Verdict.DENY, name="push", argv=("git", "push"))
     assert verdict(f"git {text}/z", replace(posture, book=RuleBook(rules=(rule,)))) in (Verdict.ASK, Verdict.DENY)
+
+
+def test_loops_within_loops_stall_no_judgement(posture):
+    loops = "".join(f"for x{number} in {{1..50}}; do " for number in range(6))
+    assert verdict(f"{loops}echo $x0{'; done' * 6}", posture) is Verdict.ALLOW
+    shells = (
+        "bash -c 'for x in {1..50}; do bash -c \"for y in {1..50}; do for z in {1..50}; do echo; done; done\"; done'"
+    )
+    assert verdict(shells, posture) is Verdict.ALLOW
 
 
 @for_each("wrapper", ["nice", "sudo", "command", "nohup", "timeout 5", "env", "xargs", "exec"])

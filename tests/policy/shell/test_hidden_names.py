@@ -1,5 +1,6 @@
 """However a line makes patterns match names with a leading dot, the floors hold for what they match then."""
 
+import re
 import subprocess
 from itertools import product
 
@@ -148,21 +149,74 @@ def test_a_pattern_that_matches_a_hidden_name_is_denied_and_the_name_is_said(tmp
     assert "hidden.py" in decision.reason
 
 
+LOOPS = (
+    'for f in *.py; do wc -l "$f"; done',
+    "for f in *.py; do cat $f; done | sort",
+    'for f in *; do [ -f "$f" ] && head -1 "$f"; done',
+    'for f in *.py; do for g in *.py; do diff "$f" "$g"; done; echo "$f"; done',
+)
+MATCHING = ("wc -l *.py", "head -1 *.py | cat", "cat *.py 2> /dev/null", "grep x [a-z]*.py", "ls *.py", "ls -l *")
+MATCHING += ("grep -rn x *", "time wc -l *.py", "ls -d *", "du -a *", *LOOPS)
+
+
 @pytest.mark.parametrize("mode", [*ApprovalMode])
-@pytest.mark.parametrize("command", ["wc -l *.py", "head -1 *.py | cat", "cat *.py 2> /dev/null", "grep x [a-z]*.py"])
+@pytest.mark.parametrize("command", MATCHING)
 def test_a_pattern_leaves_out_the_hidden_names_that_it_matches_when_it_runs(tmp_path, command, mode):
     for name in ("b c.py", "it's.py", "hidden.py", "a.py"):
         (tmp_path / name).write_text(f"x {name}\n")
     book = RuleBook(ignored=("hidden.py",), rules=(Rule(Verdict.DENY, name="guarded", paths=("a.py",)),))
     decision = decided(tmp_path, command, mode, book=book)
     assert decision.verdict is Verdict.ALLOW
-    assert "*.py" in decision.canonical
+    assert re.search(r"printf '%s\\0' \S*\*", decision.canonical)
     assert "it's" not in decision.canonical
     words = ["bash", "--noprofile", "--norc", "-c", decision.canonical]
     said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "c.py" in said
     assert "hidden" not in said
     assert "a.py" not in said
+
+
+FOLDER_GIVEN = (
+    'for d in $(ls); do grep -r x "$d"; done',
+    'ls | while read -r d; do grep -r x "$d"; done',
+    'd=$(git rev-parse --show-toplevel); grep -rn x "$d"',
+    "ls | xargs grep -r x",
+    'for d in $(ls); do ls -R "$d"; done',
+    'for d in $(ls); do find "$d" -type f; done',
+    'for d in $(ls); do du -a "$d"; done',
+    'for d in */; do ls "$d"; done',
+    "ls -R */",
+    "grep -rn x */",
+    "cd nowhere && for f in $(git ls-files | head -1); do cat *; ls; done",
+    "! for f in $(git ls-files | head -1); do grep -r x .; done",
+)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("plan", [False, True])
+@pytest.mark.parametrize("command", FOLDER_GIVEN)
+def test_hidden_names_are_left_out_below_a_folder_that_is_known_only_when_it_runs(tmp_path, command, plan):
+    for name in ("docs/a.md", "docs/zqhid/b.md", "src/zqhid.md", "zqhid/c.md", "zqguard/d.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"x {name}\n")
+    subprocess.run(["git", "init", "-q", "--template=", tmp_path], check=True)
+    subprocess.run(["git", "add", "docs/a.md"], cwd=tmp_path, check=True)
+    guarded = Rule(Verdict.DENY, name="guarded", paths=("zqguard/**",))
+    book = RuleBook(ignored=("zqhid", "zqhid.md"), rules=(guarded,))
+    decision = decided(tmp_path, command, plan=plan, book=book)
+    assert decision.verdict is Verdict.ALLOW, decision.reason
+    words = ["bash", "--noprofile", "--norc", "-c", decision.canonical]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ("zqhid" in ran.stdout, "zqguard" in ran.stdout) == (False, False)
+    assert "a.md" in ran.stdout or command.startswith(("cd nowhere", "for d in */"))
+
+
+@pytest.mark.parametrize("body", ['rm "$f"', 'echo "$f" > x', 'touch "$f"', "cat hidden.py", "eval $f"])
+def test_a_loop_that_does_more_than_read_gets_no_hidden_name(tmp_path, body):
+    for name in ("a.py", "hidden.py"):
+        (tmp_path / name).write_text("x\n")
+    book = RuleBook(ignored=("hidden.py",))
+    assert decided(tmp_path, f"for f in *.py; do {body}; done", ApprovalMode.YOLO, book=book).verdict is Verdict.DENY
 
 
 def test_a_line_that_does_more_than_read_runs_no_pattern_that_matches_hidden_names(tmp_path):

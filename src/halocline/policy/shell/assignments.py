@@ -2,6 +2,8 @@
 
 import shlex
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.findings import STRICTNESS, Finding, Rule, make_part
 from halocline.policy.shell.guards import OWN_VARIABLE, Forms, rule_as_written
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
@@ -52,7 +54,7 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
         shown = make_part(simple.source, effect, reason, finding.part.targets)
         return Finding(shown, stricter, as_written=as_written)
     if finding.canonical is not None and assigned:
-        return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")
+        return replace(finding, canonical=f"{assigned}{finding.canonical}")
     return finding
 
 

@@ -8,9 +8,17 @@ from msgspec.structs import replace
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_redirect, expand_value, expand_word, with_names
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.guards import OWN_VARIABLE, Forms, guard_arithmetic, rule_as_written
+from halocline.policy.shell.guards import (
+    HANDS_ON,
+    OWN_VARIABLE,
+    Forms,
+    can_check_names,
+    guard_arithmetic,
+    rule_as_written,
+)
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
+from halocline.policy.shell.programs.xargs_and_find import LISTS, shown_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.syntax.tree import Block, Expansion, Kind, Simple, Word, every_node, render
@@ -132,14 +140,21 @@ class Blocks(SimpleCommands):
 
     def _each(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         words = [one for given in block.words for one in expand_word(given, ground)]
+        if len(words) == 1 and shown_names(words[0], ground) and can_check_names(ground):
+            form, after = self._each_unknown(block, [], ground, '"${NAMES[@]}"')
+            if form:
+                part, shown = make_part(block.source, Effect.READ_ONLY), f"{LISTS} {render(words[0])} | {HANDS_ON}"
+                self.analysis.findings.append(Finding(part, Rule.READS, form, as_written=Rule.IGNORED))
+                return f"{{ mapfile -d '' -t NAMES < <({shown} ends -r {LISTS}); {form}; }}", after
         if listed := judge_listing(block.source, words, ground):
             self.analysis.findings.append(listed)
         named = [ground.names(word) for word in words]
         names = [name for some in named for name in some or ()]
-        if None in named or len(names) > MOST_ROUNDS or block.kind == "select":
-            return self._each_unknown(block, words, ground, forms)
+        if None in named or len(names) > min(MOST_ROUNDS, MOST_CALLS // self.rounds) or block.kind == "select":
+            return self._each_unknown(block, words, ground, _listed_form(block, words, forms))
         rendered: list[str] = []
-        here = ground
+        here, around = ground, self.rounds
+        self.rounds *= len(names) or 1
         for name in names:
             before = len(self.analysis.findings)
             here = here.with_variables(here.variables.with_value(block.name, (name,)))
@@ -149,21 +164,21 @@ class Blocks(SimpleCommands):
             found = self.analysis.findings
             seen = {_core_of(one) for one in found[:before]}
             found[before:] = [one for one in found[before:] if _core_of(one) not in seen]
+        self.rounds = around
         form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merge(here)
 
-    def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
+    def _each_unknown(self, block: Block, words: list[Word], ground: Ground, listed: str) -> tuple[str | None, Ground]:
         could = tuple(value for word in words for value in values_of(word))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
         if not set(after.starts) <= set(here.starts):
             form, after = self._repeat(block, here, after)
-        rendered = _listed_form(block, words, forms)
         runs = OWN_VARIABLE.fullmatch(block.name) and block.kind != "select" and not ground.rebinds
-        if not (form and rendered and runs):
+        if not (form and listed and runs):
             return None, here.merge(after)
-        return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merge(after)
+        return f"{{ set -f; for {block.name} in {listed}; do set +f; {form}; done; set +f; }}", here.merge(after)
 
     def _repeat(self, block: Block, here: Ground, after: Ground) -> tuple[str | None, Ground]:
         """Judge further rounds of a loop until they lead to no other folder; after many, the folder is unknown.

@@ -31,17 +31,13 @@ OWN_VARIABLE = compile_later(r"[a-z_][a-z0-9_]*")
 _OF_LINES = compile_later(r"[0-9,;pqdNR=<>&|+() -]*")
 """Characters around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
 _ISOLATED = compile_later(r"\bpython[0-9.]* -I ")
-_USES = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
-
-
-def calls_guards(form: str) -> bool:
-    """Return True if a form calls the functions of guards."""
-    return bool(_USES.search(form))
+CALLS = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
+"""The functions of guards that a form calls."""
 
 
 def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
-    if not _USES.search(form):
+    if not CALLS.search(form):
         return form
     root, hidden = os.path.realpath(ground.workspace), _hidden_names(ground) or ()
     ground.left_out.update(dict.fromkeys(f"{root}/{name}" for name in hidden))
@@ -110,7 +106,7 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
     if any(word.checked for word in some):
         return Rule.DYNAMIC
     tests = form.startswith(("test ", "[[ "))
-    if _USES.search(form):
+    if CALLS.search(form):
         return Rule.SHELL if tests else Rule.DYNAMIC
     parts = (one for word in some for one in word.parts if isinstance(one, Expansion))
     evaluates = (tests and any(word.dynamic for word in some)) or any(one.kind is Kind.ARITHMETIC for one in parts)

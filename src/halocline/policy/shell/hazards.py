@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import (
-    Assignment,
     Block,
     Chain,
     Expansion,
@@ -45,8 +44,11 @@ _BY_WORDS = {
 
 def find_hazard(simple: Simple) -> str:
     """Say why a command does more than its expanded words say; empty if nothing is known."""
-    if why := next((why for one in simple.assignments if (why := _of_assignment(one))), ""):
-        return why
+    for one in simple.assignments:
+        if one.name in _REBINDS:
+            return "it changes what command names mean"
+        if _RUNS_TEXT.fullmatch(one.name):
+            return f"the text of {one.name} is run as a command"
     if why := hazard_of_words(tuple(words_of(simple))):
         return why
     name = str(simple.words[0].value) if simple.words else ""
@@ -126,14 +128,6 @@ def _of_expansion(part: Expansion) -> str:
     if part.kind is Kind.ARITHMETIC and _SUBSCRIPT_RUNS.search(part.source.replace("\\", "")):
         return "an array subscript in it may run commands"
     return hazard_of_words((part.argument,)) if part.argument else ""
-
-
-def _of_assignment(one: Assignment) -> str:
-    if one.name in _REBINDS:
-        return "it changes what command names mean"
-    if _RUNS_TEXT.fullmatch(one.name):
-        return f"the text of {one.name} is run as a command"
-    return ""
 
 
 def splits_oddly(simple: Simple) -> bool:

@@ -109,8 +109,8 @@ class Judge(Blocks):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
             elif isinstance(node, Simple) and node.redirects and "exec" in {one.text for one in node.words[:2]}:
-                held = self.names_behind(expand_simple(node, ground).redirects, ground)
-                ground = replace(ground, fed=(*ground.fed, *held))
+                self.held = self.names_behind(expand_simple(node, ground).redirects, ground) or self.held
+                ground = replace(ground, fed=(*ground.fed, *self.held))
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         steering = find_steering(tree)
@@ -139,7 +139,7 @@ class Judge(Blocks):
             if unjudged:
                 raise NotUnderstood(unjudged)
             judge = Judge(inside, self._depth + 1)
-            judge.calls = [*self.calls]
+            judge.calls, judge.rounds, judge.held = [*self.calls], self.rounds, self.held
             canonical, after = judge.whole(parse_command(text), ground)
         except NotUnderstood as why:
             if not unjudged:
@@ -199,7 +199,7 @@ class Judge(Blocks):
 
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a node if it only reads, and the ground after it if it succeeds."""
-        if not ground.in_doubt:
+        if len(ground.starts) == 1 or UNKNOWN not in ground.starts:
             return self._node(node, ground)
         known = ground.with_folders(ground.folders)
         if self.analysis.is_beside:
@@ -248,7 +248,7 @@ class Judge(Blocks):
             if feeders and isinstance(item, Simple):
                 self._note_piped_script(feeders, item, here)
                 self._note_fed_secret(feeders[0], item, here)
-            fed = self._names_fed(feeders, item, here) if feeders else ground.fed
+            fed = (*self._names_fed(feeders, item, here), *self.held) if feeders else ground.fed
             form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":

@@ -49,8 +49,8 @@ class SimpleCommands(ABC):
 
     def __init__(self, analysis: Analysis, depth: int) -> None:
         self.analysis = analysis
-        self._depth, self._wrappers = depth, 0
-        self.calls: list[str] = []
+        self._depth, self._wrappers, self.rounds = depth, 0, 1
+        self.calls, self.held = list[str](), tuple[str, ...]()
 
     @abstractmethod
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
@@ -131,7 +131,8 @@ class SimpleCommands(ABC):
         scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
         texts += [text for script in scripts if (text := find_echoed(script, ground))]
         lines = [line for text in texts for line in split_text(text)]
-        return (*lines, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
+        lines += names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()
+        return (*lines, *self.held) if lines else ()
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
         """Record the words of a command for matching rules."""
@@ -286,7 +287,7 @@ class SimpleCommands(ABC):
 
 def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) -> bool:
     """Return True for a form that leaves out hidden names; of its words, the pattern that matches them is not noted."""
-    if not str(finding.canonical).startswith(LISTS):
+    if not str(finding.canonical).removeprefix("time ").startswith(LISTS):
         return False
     del ground.touches[noted:]
     return not judge_touching(replace(simple, words=simple.words[:-1]), ground)

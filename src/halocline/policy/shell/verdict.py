@@ -15,7 +15,7 @@ from msgspec.structs import astuple, replace
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Touch, Use
 from halocline.policy.shell.findings import MOST_SHOWN, MOST_TARGETS, TOO_LONG, Analysis, make_part
 from halocline.policy.shell.floors import KEEPS_CONTENT
-from halocline.policy.shell.guards import HANDS_ON, calls_guards
+from halocline.policy.shell.guards import CALLS, HANDS_ON
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
@@ -249,7 +249,7 @@ def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int
     """Return where the text of a part stands as a command; none if that is not sure, or its form cannot stand there."""
     source, same = one.words, [other for other in findings if other.words == one.words]
     alike = all(other.top and other.form_alone == one.form_alone for other in same)
-    if len(one.part.text) >= MOST_SHOWN or not source or not alike or calls_guards(str(one.form_alone)):
+    if len(one.part.text) >= MOST_SHOWN or not source or not alike or CALLS.search(str(one.form_alone)):
         return []
     longer = sum(other.part.text.count(source) for other in findings if other.words != source)
     ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"

@@ -29,8 +29,10 @@ def build_exclusion_flags(
     name: str, given: Given, found: Sequence[Found], ground: Ground, *, names: bool
 ) -> tuple[str, ...]:
     """Return the flags that leave out what is hidden below these folders; Raises Unlisted if none do exactly that."""
-    deep = name != "ls" or bool({"-R", "--recursive"} & set(given.names))
-    hidden, shown = find_hidden([one.path for one in found], ground, deep=deep, names=names)
+    anywhere = any(one.checked for one in given.operands)
+    deep = name != "ls" or anywhere or bool({"-R", "--recursive"} & set(given.names))
+    folders = ground.real_roots[:1] if anywhere else [one.path for one in found]
+    hidden, shown = find_hidden(folders, ground, deep=deep, names=names)
     if not hidden:
         return ()
     if name not in LEAVES_OUT or len(hidden) > MOST_HIDDEN:
@@ -44,23 +46,25 @@ def build_exclusion_flags(
         raise Unlisted(UNSURE)
     if name == "tree":
         return ("-I", quote("|".join(map(escape, last))))
-    folders = tuple(f"--exclude-dir={escape(one)}" for one in last) if name in _FOLDERS_TOO else ()
-    return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in last), *folders))
+    flags = (_BY_NAME[name], *(("--exclude-dir=",) if name in _FOLDERS_TOO else ()))
+    return tuple(quote(f"{flag}{escape(one)}") for flag in flags for one in last)
 
 
 def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     """Return a `find` command that lists nothing hidden. Raises Unlisted."""
     at = next((i for i, part in enumerate(given.order) if isinstance(part, str) and part not in _IN_FRONT), None)
     front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])
-    starts = [given.operands[part].text for part in front if isinstance(part, int)] or ["."]
-    words = [part if isinstance(part, str) else operands[part] for part in front]
-    tests: list[str] = []
-    places = [(start, place) for start in starts for place in ground.find(start, quoted=True)]
-    for start, place in places:
-        hidden, _ = find_hidden([place.path], ground, deep=True, names=True)
-        if len(hidden) > MOST_HIDDEN:
+    anywhere = any(one.checked for one in given.operands)
+    named = [given.operands[part].text for part in front if isinstance(part, int)]
+    words, tests = [part if isinstance(part, str) else operands[part] for part in front], list[str]()
+    starts = ground.real_roots[:1] if anywhere else named or ["."]
+    for start, place in ((one, place) for one in starts for place in ground.find(one, quoted=True)):
+        hidden, shown = find_hidden([place.path], ground, deep=True, names=True)
+        if len(hidden) > MOST_HIDDEN or (anywhere and not shown.isdisjoint(map(os.path.basename, hidden))):
             raise Unlisted(UNSURE)
-        names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
+        begin = "*" if anywhere else escape(start.rstrip("/"))
+        below = map(os.path.basename, hidden) if anywhere else (os.path.relpath(path, place.path) for path in hidden)
+        names = [f"{begin}/{escape(path)}" for path in below]
         tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
     condition = ["'('", *(part if isinstance(part, str) else operands[part] for part in rest), "')'"] if rest else []
     return " ".join(("find", *words, *tests, *condition) if tests else ("find", *words, *condition[1:-1]))

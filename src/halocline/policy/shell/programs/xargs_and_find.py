@@ -4,17 +4,15 @@ In these forms, `find` returns plain files only, none that may hold secrets, and
 not split them.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 from halocline.policy.shell.guards import HANDS_ON, Forms, can_check_names
 from halocline.policy.shell.places import folder_of
 from halocline.policy.shell.programs.exclusions import names_secret
-from halocline.policy.shell.programs.leaving_out import LEAVES_OUT
 from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.reading import MOST_NAMES
-from halocline.policy.shell.programs.specs import Role
+from halocline.policy.shell.programs.specs import Role, literal
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.wrappers import word_of
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word, render
@@ -103,33 +101,34 @@ def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
         case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if not begins and words:
             form, program = forms.get(id(script)), _handed_on(words, ground)
             return f"{HANDS_ON} words {program} < <({form})" if form and program else None
-        case _ if words and _matches_some_hidden(last, ground):
-            program = _handed_on(words, ground) if all(one.fd == "2" for one in simple.redirects) else None
+        case _ if words and all(one.fd == "2" for one in simple.redirects) and (shown := shown_names(last, ground)):
+            program = _handed_on(words, ground, shown)
             return f"{LISTS} {render(last)} | {HANDS_ON} ends {program}" if program else None
     return None
 
 
-def _matches_some_hidden(pattern: Word, ground: Ground) -> bool:
-    """Return True if a pattern matches hidden names and others, all in one folder of the project."""
-    folder, text = folder_of(pattern), pattern.text
-    far = "/" in text.removeprefix(folder.text) or any(at.place is not Place.PROJECT for at in ground.targets(folder))
-    hides, names = ground.hides, (ground.names(pattern) or []) if pattern.is_pattern and not far else []
-    hidden = [hides is not None and any(hides(one.path, None) for one in ground.places(name)) for name in names]
-    return any(hidden) and not all(hidden)
+def shown_names(pattern: Word, ground: Ground) -> tuple[Word, ...]:
+    """Return the names that a pattern matches in one folder of the project beside hidden ones; none if it does not."""
+    folder, free, hides = folder_of(pattern), (Place.PROJECT, Place.RUNS_LATER), ground.hides
+    far = not pattern.is_pattern or "/" in pattern.text.removeprefix(folder.text).rstrip("/")
+    if far or hides is None or any(at.place is not Place.PROJECT for at in ground.targets(folder)):
+        return ()
+    found = {name: ground.places(name) for name in ground.names(pattern) or ()}
+    hidden = {name for name, places in found.items() if any(hides(one.path, None) for one in places)}
+    shown = [name for name in found if name not in hidden and all(one.place in free for one in found[name])]
+    return tuple(literal(f"./{name}" if name.startswith("-") else name) for name in shown) if hidden else ()
 
 
-def _handed_on(words: list[Word], ground: Ground) -> str | None:
+def _handed_on(words: list[Word], ground: Ground, names: tuple[Word, ...] = ()) -> str | None:
     """Return the form, without the names, of a program that reads and takes names as its last words."""
     name = words[0].source
     if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
         return None
     spec = READERS[name]
-    recursive = any(re.match(r"-\w*[rRd]|--rec|--dir", word.text) for word in words[1:])
-    if ground.hides and name in LEAVES_OUT and (spec.recursive in ("", "always") or recursive):
-        return None  # which names to leave out depends on the folders
-    last = Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True)
-    finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, last)), ground)
-    form, end = str(finding.canonical) if finding.reads else "", ' "$(print_name names)"'
+    last = names or (Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True),)
+    finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, *last)), ground)
+    end = " ".join(("", *map(render, names))) if names else ' "$(print_name names)"'
+    form = str(finding.canonical) if finding.reads else ""
     return form.removesuffix(end) if spec.operands[-1] is Role.PATH and form.endswith(end) else None
 
 

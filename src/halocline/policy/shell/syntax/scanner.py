@@ -220,17 +220,14 @@ class Scanner(Expansions):
             return None
         begin, self._at = self._at, found.end()
         operator, fd = found[2] or found[3], found[1] or ""
-        self._skip_blanks()
+        while self._peek() in (" ", "\t") or self._continues():
+            self._at += self._peek() in (" ", "\t")
         target = self._some_word()
         if operator in ("<<", "<<-"):
             return self._heredoc(begin, operator, fd, target)
         if operator in (">&", "<&") and target.source == "-":
             return Redirect(f"{operator}-", fd)
         return Redirect(operator, fd, target, target.scripts)
-
-    def _skip_blanks(self) -> None:
-        while self._peek() in (" ", "\t") or self._continues():
-            self._at += self._peek() in (" ", "\t")
 
     def _heredoc(self, at: int, operator: str, fd: str, target: Word) -> Redirect:
         if target.dynamic or target.is_pattern or "\n" in target.source:

@@ -140,11 +140,6 @@ class Ground(Circumstances, frozen=True):
             kept = (*[one for one in kept if os.path.isdir(one)][:MOST_IN_DOUBT], UNKNOWN)
         return replace(self, starts=kept)
 
-    @property
-    def in_doubt(self) -> bool:
-        """True if it starts in one of the known folders, or in an unknown one."""
-        return len(self.starts) > 1 and UNKNOWN in self.starts
-
     def find(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder. Raises ToolFailure if it is invalid."""
         if "\0" in text:

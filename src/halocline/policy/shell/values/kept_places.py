@@ -50,7 +50,9 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
     if any(is_history(path) for path in _matching_files(text, ground)):
         return True
-    return any(is_kept(one) for one in places_of(_without_beginning(text), ground)) or _may_be_untouched(text, ground)
+    found = places_of(_without_beginning(text), ground)  # a Git history is lost with its place
+    kept = any(one.place in UNTOUCHED or is_history(one.path) for one in found)
+    return kept or _may_be_untouched(text, ground)
 
 
 def _without_beginning(text: str) -> str:
@@ -92,11 +94,6 @@ def leads_to_precious(text: str, ground: Ground) -> bool:
     if not ground.folders and set(text.rstrip("/").split("/")) <= {".", ".."}:
         return True
     return any(ground.is_precious(one.path) for one in places_of(text, ground))
-
-
-def is_kept(found: Found) -> bool:
-    """Return True if no command may touch a place, or a Git history is lost with it."""
-    return found.place in UNTOUCHED or is_history(found.path)
 
 
 def is_history(path: str) -> bool:
