@@ -51,6 +51,7 @@ class LiveMode(View):
         self.on_signal: Callable[[int], None] | None = self._app.end_by
         console = build_console(self._app.print_above)
         self._theme = ThemeChoice(console)
+        self._app.on_background = self._theme.learn_background
         self._activity = LiveActivity(console, self._app.request_frame)
         self._screen = LiveScreen(console, self._activity, can_leave=True)
         self._session = LiveSession(self.say, self._app.request_frame)

@@ -21,6 +21,7 @@ from prompt_toolkit.styles import DynamicStyle, Style
 from halocline.client.themes import TERMINAL
 from halocline.surfaces.terminal.application.layout import build_style
 from halocline.surfaces.terminal.application.renderer import LiveOutput, LiveRenderer
+from halocline.surfaces.terminal.application.terminal_answers import QUERY, AnsweringReader, Rgb, answers_queries
 from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
 
@@ -50,6 +51,8 @@ class LiveApplication:
         self.typed_before = ""
         self.undo_signs: Callable[[], str] = str
         """Returns the codes that take back signs such as the title, for an end by a signal."""
+        self.on_background: Callable[[Rgb], None] = lambda color: None
+        """Gets the color behind the text, if the terminal tells it."""
         self._terminal = TerminalState(self._undo_codes)
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
@@ -66,6 +69,10 @@ class LiveApplication:
         if self._has_unambiguous_keys:
             teach_sequences()
             self._output.write_raw(ENABLE)
+        keyboard = Vt100Input(cast(TextIO, sys.stdin))
+        if answers_queries():
+            keyboard.stdin_reader = AnsweringReader(sys.stdin, self.on_background)
+            self._output.write_raw(QUERY)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
         app: Application[None] = Application(
@@ -78,7 +85,7 @@ class LiveApplication:
             color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
-            input=Vt100Input(cast(TextIO, sys.stdin)),
+            input=keyboard,
             output=self._output,
         )
         if not self._full_screen:

@@ -5,6 +5,7 @@ code block, table or quote; only blank lines between blocks are dropped.
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 
 _FENCE = re.compile(r"( *)(`{3,}(?=[^`]*$)|~{3,})")
@@ -153,6 +154,12 @@ class Blocks:
     def _take(self) -> list[str]:
         done, self._done = self._done, []
         return done
+
+
+def is_fenced(lines: Sequence[str]) -> bool:
+    """True for the lines of a block that is code between fences."""
+    fence = _FENCE.match(lines[0])
+    return bool(fence and len(fence[1]) < 4 and lines[-1].strip().startswith(fence[2]))
 
 
 def split_blocks(text: str) -> list[str]:

@@ -59,6 +59,7 @@ class Screen:
         self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
+        self._checkpoints = 0
 
     @property
     def is_live(self) -> bool:
@@ -122,6 +123,10 @@ class Screen:
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
         self._asked.show_question(event, again=again)
+
+    def title_for(self, row: r.CallRow) -> str:
+        """The title to ask with; empty where the card stands just above and is in sight."""
+        return "" if self._out.group == row.call and self._asked.is_in_sight(self._out.console) else row.title
 
     def call_person(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
@@ -208,6 +213,11 @@ class Screen:
                 self._print(cards.thought_card(row, details=self._details))
             case r.QuestionRow():
                 self._asked.show_answer(row)
+            case r.CheckpointRow():
+                self._checkpoints += 1
+            case r.TurnEndRow():
+                self._print(cards.end_card(row, self._checkpoints))
+                self._checkpoints = 0
             case _:
                 draw, group = cards.CARDS[type(row)]
                 self._print(draw(row), group)
