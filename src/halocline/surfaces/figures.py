@@ -256,7 +256,7 @@ def name_grade(grade: Grade, reason: str, agent: str = "") -> str:
 
 
 def describe_effect(approval: Approval) -> str:
-    """What an approval would do, in one line; empty where its title says all, as of an edit.
+    """Say in one line what an approval would do; empty where its title says all, as of an edit.
 
     What is more than ordinary comes first. That the mode asks is no part of it: the mode is always in sight.
     """

@@ -25,6 +25,7 @@ from halocline.protocol.kinds import (
     ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
+from halocline.protocol.state.reducer import fold_events
 from halocline.surfaces.terminal.drawing.activity_line import describe_growth, describe_step
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.replies import DRAWN
@@ -162,6 +163,31 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     ]
     lines = shown(events, width).splitlines()
     assert max(len(line) for line in lines if line != "x" * 300) <= width
+
+
+def test_code_of_a_reply_stands_at_the_left_edge_line_by_line_as_it_is() -> None:
+    code = "def f(argument):\n    return '" + "x" * 150 + "'\n\n    # the end"
+    reply = f"So:\n\n```python\n{code}\n```\n\nDone.\n"
+    assert shown([message(reply)], 80) == f"  So:\n\n{code}\n\n  Done.\n"
+
+
+def test_a_task_that_is_resumed_shows_its_latest_turns_and_how_much_is_before_them() -> None:
+    events = [
+        event
+        for number in range(60)
+        for event in (
+            ev.TurnStarted((Text(f"prompt {number}"),)),
+            *called("execute_command", f"step {number}", ToolKind.EXECUTE, "[exit code 0 in 0.1 s]"),
+            ev.TurnEnded(StopReason.END_TURN),
+        )
+    ]
+    output = io.StringIO()
+    screen = Screen(Console(file=output, width=80))
+    screen.recall(events, fold_events(()))
+    text = output.getvalue()
+    assert "… 30 older rows above: halo tasks show" in text
+    assert [number for number in range(60) if f"prompt {number}\n" in text] == [*range(10, 60)]
+    assert text.count("$ step ") == 50
 
 
 def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:

@@ -36,7 +36,25 @@ KEYS: Sequence[KeyRow] = (
 )
 """All keys. Rows without `keys` are bound where they are handled."""
 
+_BRIEF = {
+    "send": "send, or queue",
+    "steer": "send to this turn now",
+    "interrupt": "stop, or close",
+    "quit": "quit",
+    "rewind": "go back to a prompt",
+    "cancel": "clear, stop; twice: quit",
+    "go_to_board": "back to the board",
+    "cycle_modes": "next mode",
+    "recall": "earlier prompts",
+    "search": "search prompts",
+    "expand": "show in full",
+    "background": "to the background",
+    "edit": "edit in your editor",
+    "go_to_card": "go to the question",
+    "show_keys": "these keys",
+}
+
 
 def key_lines() -> list[tuple[str, str]]:
-    """Each key with what it does."""
-    return [(row.shown, row.text) for row in KEYS]
+    """Each action's shortest key with what it does, in few words."""
+    return [(row.shown.split(",")[0].split(" or ")[-1], _BRIEF.get(row.action, row.text)) for row in KEYS]

@@ -62,7 +62,7 @@ class LiveMode(View):
         self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)
         self._plans = PlanPrompt(self._asker)
-        self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
+        self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.draw_unfinished)
 
     async def __aenter__(self) -> Self:
         actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)

@@ -65,11 +65,16 @@ class Blocks:
         text = "".join(self._partial)
         return (text or (self._lines[-1] if self._lines else ""))[-size:]
 
-    def unfinished(self, most: int) -> str:
-        """The last lines of the unfinished block."""
-        partial = "".join(self._partial)
-        lines = self._lines[-most:] if not self._is_taken else self._lines[1:]
-        return "\n".join([*lines, *([partial] if partial else [])])
+    def unfinished(self, most: int) -> tuple[str, bool]:
+        """The last lines of the unfinished block; True if they are code, without its fence."""
+        is_code = bool(self._fence) and self._open is not _Open.LIST
+        lines = self._lines[1:] if is_code else self._lines
+        return "\n".join([*lines[-most:], "".join(self._partial)]).rstrip("\n"), is_code
+
+    @property
+    def continues_code(self) -> bool:
+        """True if the unfinished block is code whose first lines were taken."""
+        return self._is_taken
 
     def take_code(self) -> tuple[str, bool] | None:
         """Take the complete lines of an unfinished code block, as a block of their own; True if they are its first.

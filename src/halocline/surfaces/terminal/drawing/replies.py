@@ -15,7 +15,7 @@ DRAWN = 24_000
 """Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""
 PLAIN_FROM_HERE = "long reply: the rest is plain text"
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
-_MARGIN = Text("  ", end="")
+MARGIN = Text("  ", end="")
 
 
 class Replies:
@@ -63,7 +63,7 @@ class Replies:
             elif (lines := block.split("\n"))[1:-1] and self._out.is_terminal and is_fenced(lines):
                 self._print_code(lines[0], lines[1:-1])
             else:
-                self._out.print(Gutter(drawing.markdown.Prose(block), _MARGIN, _MARGIN))
+                self._out.print(Gutter(drawing.markdown.Prose(block), MARGIN, MARGIN))
 
     def _print_code(self, fence: str, lines: Sequence[str], group: str = "") -> None:
         """Print code at the left edge, as it is: what is copied from the terminal is the program."""
