@@ -82,7 +82,7 @@ def test_arrows_and_enter_approve_what_is_grave_once_they_moved_there(halo: Halo
 def test_plain_lines_say_the_grade_and_enter_does_nothing_where_it_is_grave(halo: Halo, grade: Grade):
     fill_folder(halo.folder)
     terminal = halo.terminal("-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go", columns=120)
-    terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "→ creates")
+    terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "creates or touches")
     terminal.expect_exact("reject and stop")
     terminal.expect_exact(f"{CHOICE} (Enter does nothing)" if grade.is_grave else f"{CHOICE} (Enter: y)")
     terminal.send("\r")

@@ -17,7 +17,7 @@ from halocline.surfaces.terminal.application.activity import Fragments
 from halocline.surfaces.terminal.application.renderer import repeats_characters
 
 _SEARCH = {"search": "nobold", "incsearch": "nobold underline", "incsearch.current": "nobold underline"}
-LEAST_RULED_ROWS = 12
+LEAST_RULED_ROWS = 22
 """Rows from which the composer stands between rules."""
 MOST_TYPED_ROWS = 10
 """Most rows of the text being typed; a longer one scrolls."""

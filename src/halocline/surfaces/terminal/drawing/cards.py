@@ -14,7 +14,7 @@ from halocline.protocol.state.todo_markdown import count_done
 from halocline.surfaces import figures
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.drawing.theme import Band, draw_end, line, marked, wrapped
+from halocline.surfaces.terminal.drawing.theme import Band, Wide, draw_end, line, marked, wrapped
 
 PROMPT_LINES, PROMPT_LETTERS = 20, 8_000
 LONGEST_LINE = 1_000
@@ -41,7 +41,7 @@ def prompt_card(row: r.PromptRow) -> RenderableType:
     elif (letters := len(beginning) - PROMPT_LETTERS) > 0:
         body.append(line(f"… {figures.format_plural(letters, 'more character')}", "quiet"))
     body += [wrapped(clean(name), "prompt") for name in row.names]
-    return Band(marked(Group(*body), "❯", "accent"))
+    return Wide(Band(marked(Group(*body), "❯", "accent")))
 
 
 def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
