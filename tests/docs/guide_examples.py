@@ -31,8 +31,8 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"`([~.\w][\w./-]+)`[^`\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST = 60
 
-CHECKPOINT = re.compile(r"^◦ checkpoint .*\n", re.MULTILINE)
-"""Lines that come whenever a checkpoint is saved, before or after others."""
+CHECKPOINT = re.compile(r" · \d+ checkpoints?(?= · )")
+"""How many checkpoints were saved before the end of a turn, which may be one more or less."""
 BLANK_LINES = re.compile(r"\n{3,}")
 IDS = (
     (re.compile(r"\b\d{6}-\d{6}-[a-z0-9]{4}\b"), "261115-1015{:02}-k4ru"),

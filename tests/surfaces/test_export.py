@@ -49,7 +49,7 @@ def test_a_task_reads_from_its_prompt_to_its_end() -> None:
         "### execute_command: `pytest`\n\n*completed · 0.4 s · allowed once by user*\n\n"
         "```\n1 passed\nexit code 0\n```\n\n"
         "- [x] run\n- [ ] rest\n\n"
-        "---\n\n*done · 2 steps · tokens unknown · price unknown · 3.0 s*\n"
+        "---\n\n*done · 2 steps · tokens unknown · 3.0 s*\n"
     )
 
 

@@ -58,14 +58,14 @@ def test_a_wait_is_told_with_its_cause_and_its_count(wait: float, most: int, tex
 
 def test_tokens_that_nobody_counted_are_not_none() -> None:
     assert describe_ending(TurnEndRow(StopReason.END_TURN, cost=None, steps=1)) == (
-        "done · 1 step · tokens unknown · price unknown · 0.0 s"
+        "done · 1 step · tokens unknown · 0.0 s"
     )
 
 
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
-        (StopReason.CANCELLED, "interrupted · 1 step · tokens unknown · price unknown · 2.0 s"),
+        (StopReason.CANCELLED, "interrupted · 1 step · tokens unknown · 2.0 s"),
         (StopReason.ERROR, "failed · 1 step · 2.0 s"),
     ],
 )

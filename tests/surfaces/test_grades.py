@@ -54,7 +54,7 @@ def test_the_card_of_a_terminal_begins_with_its_grade_and_enter_does_nothing_whe
     terminal = open_terminal(100, 30).starts("-m", model).says("go").sees("reject and stop", NAMED[grade])
     words = WORDS[grade]
     first = terminal.screen.split("❯ go")[1].strip().splitlines()[0]
-    assert first.startswith(f"│ {words}: " if words else "$ touch")
+    assert first.startswith(f"→ {words}: " if words else "$ touch")
     assert ("❯ y" in terminal.screen) is not grade.is_grave
     assert (terminal.screen.index("n   reject") < terminal.screen.index("y   allow once")) is grade.is_grave
     terminal.decides("Enter")
@@ -82,7 +82,7 @@ def test_arrows_and_enter_approve_what_is_grave_once_they_moved_there(halo: Halo
 def test_plain_lines_say_the_grade_and_enter_does_nothing_where_it_is_grave(halo: Halo, grade: Grade):
     fill_folder(halo.folder)
     terminal = halo.terminal("-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go", columns=120)
-    terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "ask mode")
+    terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "creates or touches")
     terminal.expect_exact("reject and stop")
     terminal.expect_exact(f"{CHOICE} (Enter does nothing)" if grade.is_grave else f"{CHOICE} (Enter: y)")
     terminal.send("\r")

@@ -26,7 +26,7 @@ def report_lines(report: ContextReport, width: int) -> Iterator[str]:
     yield ""
     yield from _draw_gauge(report, width)
     yield ""
-    yield _format_row(("", "tokens", "share", "uncached", "cached"), "", width)
+    yield _format_row(("", "tokens", "share", *(("uncached", "cached") if report.rates else ())), "", width)
     for kind, parts in report.kinds().items():
         yield from _group_lines(kind, parts, report, width)
     yield _format_row(("Total", *_format_figures(report.used, report)), "", width)
@@ -75,16 +75,20 @@ def _part_name(part: ContextPart) -> str:
     stale = (
         "" if not part.stale else " (stale)" if part.stale == part.tokens else f" ({format_count(part.stale)} stale)"
     )
-    return f"{' '.join(part.name.split())}{times}{stale}"
+    return f"{_PART_NAMES.get(part.name, ' '.join(part.name.split()))}{times}{stale}"
 
 
-def _format_figures(tokens: int, report: ContextReport) -> tuple[str, str, str, str]:
+_PART_NAMES = {"working": "how to work", "finishing": "when it is done", "machine": "this machine"}
+"""Sections of the system prompt whose names say little by themselves."""
+
+
+def _format_figures(tokens: int, report: ContextReport) -> tuple[str, ...]:
     return (format_count(tokens), _format_percent(tokens, report.window), *_format_prices(tokens, report.rates))
 
 
-def _format_prices(tokens: int, rates: Rates | None) -> tuple[str, str]:
+def _format_prices(tokens: int, rates: Rates | None) -> tuple[str, ...]:
     if rates is None:
-        return "?", "?"
+        return ()
     return _format_dollars(tokens * rates.input / 1_000_000), _format_dollars(tokens * rates.cached / 1_000_000)
 
 
@@ -99,7 +103,7 @@ def _format_dollars(amount: float) -> str:
     return f"${amount:.{2 if amount >= 0.1 else 4}f}" if amount else "$0"
 
 
-def _format_row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
+def _format_row(cells: tuple[str, ...], bar: str, width: int) -> str:
     """Lay out one line; a narrow terminal has no bar and no share."""
     name, size, share, *prices = cells
     figures = size.rjust(_SIZE) + (share.rjust(_SHARE + 1) if width >= WIDE else "")

@@ -1,5 +1,6 @@
 """Format durations, tokens, money, and one-line descriptions of rows."""
 
+import re
 import time
 
 from halocline.protocol.events import StepRetried
@@ -27,7 +28,7 @@ EFFECTS = {
     Effect.WRITES_OUTSIDE: "writes outside the workspace",
     Effect.NETWORK: "uses the network",
     Effect.DESTRUCTIVE: "destructive",
-    Effect.UNKNOWN: "unknown effect",
+    Effect.UNKNOWN: "could change anything",
 }
 """Labels for the effect of a part of a command."""
 GRADES = {
@@ -156,8 +157,11 @@ _UNREPORTED = (StopReason.CANCELLED, StopReason.END_TURN)
 """Ends of a turn without usage that had some, which the model did not report."""
 
 
-def describe_ending(row: TurnEndRow) -> str:
-    """Describe the end of a turn and its usage in one line. Usage that was never reported is unknown, not zero."""
+def describe_ending(row: TurnEndRow, *more: str) -> str:
+    """Describe the end of a turn, its usage and what `more` it left in one line.
+
+    Usage that was never reported is unknown, not zero; a price that no one knows is left out.
+    """
     is_reported = row.usage.total or not row.steps
     cost = row.cost if is_reported else None
     why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
@@ -165,7 +169,9 @@ def describe_ending(row: TurnEndRow) -> str:
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason] + failed,
         format_plural(row.steps, "step"),
-        *([format_tokens(row.usage, cost), format_money(cost)] if is_reported or row.reason in _UNREPORTED else []),
+        *([format_tokens(row.usage, cost)] if is_reported or row.reason in _UNREPORTED else []),
+        *([] if cost is None else [format_money(cost)]),
+        *more,
         format_duration(row.seconds),
     ]
     return " · ".join(facts)
@@ -249,7 +255,25 @@ def name_grade(grade: Grade, reason: str, agent: str = "") -> str:
     return f"The agent {agent} asks: {graded}" if agent else graded
 
 
-def sort_parts(approval: Approval) -> list[CommandPart]:
-    """Return the parts of a command, those first whose reason makes it more than ordinary."""
-    is_graded = approval.grade is not Grade.ORDINARY
-    return sorted(approval.parts, key=lambda part: not (is_graded and part.reason and part.reason in approval.reason))
+def describe_effect(approval: Approval) -> str:
+    """Say in one line what an approval would do; empty where its title says all, as of an edit.
+
+    What is more than ordinary comes first. That the mode asks is no part of it: the mode is always in sight.
+    """
+    asks = _MODE_ASKS.match(approval.reason)
+    reason = approval.reason[asks.end() :] if asks else approval.reason
+    acts = [part for part in approval.parts if part.effect is not Effect.READ_ONLY]
+    told = [_describe_part(part) for part in acts if not (part.reason and part.reason in reason) or not asks]
+    graded = approval.grade is not Grade.ORDINARY
+    first = name_grade(approval.grade, reason) if graded else reason.removeprefix("it ") if asks else reason
+    others = [one for one in dict.fromkeys(told) if one not in first]
+    named = {target for part in acts for target in part.targets if target not in first + " ".join(others)}
+    text = " · ".join(filter(None, [first, *others])) + (f" → {', '.join(sorted(named))}" if named else "")
+    return name_grade(Grade.ORDINARY, text, approval.agent)
+
+
+_MODE_ASKS = re.compile(r"(?:ask|accept-edits|auto|yolo) mode asks before [^:]*(?:: )?")
+
+
+def _describe_part(part: CommandPart) -> str:
+    return part.reason.removeprefix("it ") or EFFECTS[part.effect]

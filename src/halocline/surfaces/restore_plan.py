@@ -40,7 +40,8 @@ def describe_plan(plan: RestorePlan) -> list[str]:
 
 def describe_rewind(seen: RestorePreview, where: str) -> list[str]:
     """Describe what a rewind would do now; `where` is where it goes."""
-    lines = [f"Going back {where}:", f"  The model forgets {format_plural(seen.messages, 'message')}."]
+    lines = [f"Going back {where}:"]
+    lines += [f"  The model forgets {format_plural(seen.messages, 'message')}."] if seen.messages else []
     if seen.plan is None:
         lines.append(f"  Files stay as they are. {seen.unsaved}")
     else:

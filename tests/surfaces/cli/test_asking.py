@@ -96,7 +96,7 @@ SAID = {"note": "as in [picture 1]", "content": (PICTURE,)}
     ("keys", "lines", "messages", "decision"),
     [
         (["t", "y"], [], [MESSAGE], Decision(Choice.ALLOW_ONCE, **SAID)),
-        (["t", "a"], [], [MESSAGE], Decision(Choice.ALLOW_ALWAYS, **SAID)),
+        (["t", "a", "1"], [], [MESSAGE], Decision(Choice.ALLOW_ALWAYS, **SAID)),
         (["t", "n"], [], [MESSAGE], Decision(Choice.REJECT_ONCE, **SAID)),
         (["t", "t", "n"], [], [MESSAGE, None], Decision(Choice.REJECT_ONCE, **SAID)),
         (["t", "n"], ["why"], [None], Decision(Choice.REJECT_ONCE, "why")),
@@ -119,7 +119,9 @@ async def test_a_message_and_its_pictures_go_with_the_decision(
     ("keys", "lines", "decision"),
     [
         (["y"], [], Decision(Choice.ALLOW_ONCE)),
-        (["a"], [], Decision(Choice.ALLOW_ALWAYS)),
+        (["a", "1"], [], Decision(Choice.ALLOW_ALWAYS)),
+        (["a", ""], [], Decision(Choice.ALLOW_ALWAYS)),
+        (["a", "\x1b", "y"], [], Decision(Choice.ALLOW_ONCE)),
         (["n"], ["not now "], Decision(Choice.REJECT_ONCE, "not now")),
         (["n"], [""], Decision(Choice.REJECT_ONCE)),
         (["n", "y"], [None], Decision(Choice.ALLOW_ONCE)),
@@ -171,11 +173,11 @@ def test_a_draft_is_typed_as_in_a_line(typed: str, draft: str) -> None:
     assert type_keys("", typed) == draft
 
 
-async def test_the_card_shows_the_command_the_rule_and_the_exact_grant(terminal: Terminal) -> None:
+async def test_the_card_shows_the_command_and_the_exact_grant_and_not_that_the_mode_asks(terminal: Terminal) -> None:
     await approve(terminal, ["y"])
     shown = terminal.output.getvalue()
-    assert "$ pytest -q\n│ ask mode asks before every command\n" in shown
-    assert "  a   always allow `pytest -q` in this task\n" in shown
+    assert "$ pytest -q\n\n  y " in shown
+    assert "  a   always allow `pytest -q` …\n" in shown
 
 
 async def test_the_card_is_printed_once_when_the_screen_has_shown_the_event(terminal: Terminal) -> None:
@@ -283,11 +285,11 @@ WIDER = replace(COMMAND, wider=Grant(ToolKind.EXECUTE, argv=("pytest",)))
 @pytest.mark.parametrize(
     ("event", "keys", "scope", "wider"),
     [
-        (COMMAND, ["s", "1"], Scope.PROJECT, False),
-        (COMMAND, ["s", "2"], Scope.EVERYWHERE, False),
-        (WIDER, ["s", "1"], Scope.TASK, True),
-        (WIDER, ["s", "2"], Scope.PROJECT, True),
-        (WIDER, ["s", "4"], Scope.PROJECT, False),
+        (COMMAND, ["a", "2"], Scope.PROJECT, False),
+        (COMMAND, ["a", "3"], Scope.EVERYWHERE, False),
+        (WIDER, ["a", "1"], Scope.TASK, False),
+        (WIDER, ["a", "4"], Scope.TASK, True),
+        (WIDER, ["a", "5"], Scope.PROJECT, True),
     ],
 )
 async def test_leave_can_reach_further(
@@ -298,8 +300,8 @@ async def test_leave_can_reach_further(
 
 
 async def test_the_rules_on_offer_are_shown_as_they_will_be_kept(terminal: Terminal) -> None:
-    assert (await approve(terminal, ["s", "\x1b", "y"], event=WIDER)).choice is Choice.ALLOW_ONCE
+    assert (await approve(terminal, ["a", "\x1b", "y"], event=WIDER)).choice is Choice.ALLOW_ONCE
     shown = terminal.output.getvalue()
-    assert "  1   always allow `pytest …` in this task\n" in shown
-    assert "  4   always allow `pytest -q` in this project\n" in shown
-    assert "  5   always allow `pytest -q` everywhere\n" in shown
+    assert "  4   `pytest …` in this task\n" in shown
+    assert "  2   `pytest -q` in this project\n" in shown
+    assert "  3   `pytest -q` everywhere\n" in shown

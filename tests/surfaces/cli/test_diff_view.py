@@ -6,7 +6,7 @@ from rich.console import Console, Group
 from halocline.protocol.kinds import Diff
 from halocline.surfaces.terminal.drawing.diff_view import Line, diff_view, find_marks, parse_diff
 from halocline.surfaces.terminal.drawing.side_by_side import Pair, pair_lines
-from halocline.surfaces.terminal.drawing.theme import THEME
+from halocline.surfaces.terminal.drawing.theme import THEME, ThemeChoice, find_code_theme
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
 
@@ -111,3 +111,28 @@ def test_the_words_that_changed_are_marked_in_lines_that_replace_each_other() ->
 
 def test_added_lines_alone_have_no_marks() -> None:
     assert find_marks(list(parse_diff("@@ -1,0 +1,2 @@\n+one\n+two\n"))) == {}
+
+
+@pytest.mark.parametrize(("background", "theme"), [((22, 24, 29), "ansi_dark"), ((255, 255, 255), "ansi_light")])
+def test_on_a_known_background_lines_are_code_on_bands_and_copy_as_before(
+    background: tuple[int, int, int], theme: str
+) -> None:
+    diffs = (Diff("x.py", "@@ -1,2 +1,2 @@\n def f():\n-    return 1\n+    return 2  # two\n"),)
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system="truecolor", theme=THEME)
+    assert find_code_theme(console) == "ansi_dark"
+    plain = console.render_lines(Group(*diff_view(diffs, 40)), pad=False)
+    ThemeChoice(console).learn_background(background)
+    banded = console.render_lines(Group(*diff_view(diffs, 40)), pad=False)
+    assert find_code_theme(console) == theme
+    assert ["".join(part.text for part in row).rstrip() for row in banded] == [
+        "".join(part.text for part in row).rstrip() for row in plain
+    ]
+    bands = [{part.style.bgcolor for part in row if part.style and part.style.bgcolor} for row in banded]
+    assert [len(found) for found in bands] == [0, 2, 2]
+    assert all(part.style is None or part.style.bgcolor is None for row in plain for part in row)
+
+
+def test_a_terminal_of_16_colors_has_no_bands() -> None:
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system="standard", theme=THEME)
+    ThemeChoice(console).learn_background((0, 0, 0))
+    assert console.get_style("band").bgcolor is None

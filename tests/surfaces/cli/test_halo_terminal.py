@@ -52,6 +52,10 @@ class Person:
         """Type the key of an option, once it is asked for."""
         return self.sees(CHOICE).types(f"{'esc' if key == ESCAPE else key}\r")
 
+    def presses_always(self) -> "Person":
+        """Allow always, in this task."""
+        return self.presses("a").sees("in this task").presses("1")
+
     def types(self, text: str) -> "Person":
         self._terminal.send(text)
         return self
@@ -121,14 +125,14 @@ def test_a_yes_runs_the_command(halo: Halo) -> None:
 
 
 def test_always_asks_no_second_time(halo: Halo) -> None:
-    person = Person(halo, "run", "-m", halo.script(TOUCH, TOUCH, HI), "hi").sees(MENU).presses("a")
+    person = Person(halo, "run", "-m", halo.script(TOUCH, TOUCH, HI), "hi").sees(MENU).presses_always()
     assert person.sees("Hello.").is_gone_with() == 0
     assert statuses(halo) == ["completed", "completed"]
 
 
 def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
     person = (
-        Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses("a").sees("Hello.", COMPOSER)
+        Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses_always().sees("Hello.", COMPOSER)
     )
     person.types("/permissions\r").sees("in this task", "touch made", "/permissions forget N", COMPOSER)
     person.types("/permissions forget 1\r").sees("Permission revoked: touch made", COMPOSER)
@@ -306,8 +310,8 @@ def test_a_terminal_that_goes_away_ends_the_turn(halo: Halo) -> None:
 
 def test_the_demo_asks_and_ends_well(halo: Halo) -> None:
     person = Person(halo, "demo")
-    person.sees("Only the model is scripted", "python3 -m unittest", MENU).presses("a")
-    person.sees("intervals.py", MENU).presses("a").sees("All four tests pass", "To use a real model")
+    person.sees("Only the model is scripted", "python3 -m unittest", MENU).presses_always()
+    person.sees("intervals.py", MENU).presses_always().sees("All four tests pass", "To use a real model")
     assert person.is_gone_with() == 0
 
 

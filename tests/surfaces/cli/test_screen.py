@@ -25,6 +25,7 @@ from halocline.protocol.kinds import (
     ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
+from halocline.protocol.state.reducer import fold_events
 from halocline.surfaces.terminal.drawing.activity_line import describe_growth, describe_step
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.replies import DRAWN
@@ -131,11 +132,9 @@ $ pytest -q
   2 -     return a - b
   2 +     return a + b
 
-◦ checkpoint 0123456789ab · Edit calc.py
-
   The test passes now.
 
-✓ done · 1 step · 12.3k tokens · $0.04 · 21 s
+✓ done · 1 step · 12.3k tokens · $0.04 · 1 checkpoint · 21 s
 """
     )
 
@@ -151,7 +150,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         + "\n\n- "
         + "item " * 50
         + "\n\n```\n"
-        + "x" * 300
+        + "x" * 300  # code is the terminal's to wrap
         + "\n```\n\n| a | b |\n| - | - |\n| "
         + "c " * 90
         + "| d |\n"
@@ -162,7 +161,33 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         message(long[0]),
         *called("x", "t" * 300, ToolKind.EXECUTE, "y" * 500),
     ]
-    assert max(len(line) for line in shown(events, width).splitlines()) <= width
+    lines = shown(events, width).splitlines()
+    assert max(len(line) for line in lines if line != "x" * 300) <= width
+
+
+def test_code_of_a_reply_stands_at_the_left_edge_line_by_line_as_it_is() -> None:
+    code = "def f(argument):\n    return '" + "x" * 150 + "'\n\n    # the end"
+    reply = f"So:\n\n```python\n{code}\n```\n\nDone.\n"
+    assert shown([message(reply)], 80) == f"  So:\n\n{code}\n\n  Done.\n"
+
+
+def test_a_task_that_is_resumed_shows_its_latest_turns_and_how_much_is_before_them() -> None:
+    events = [
+        event
+        for number in range(60)
+        for event in (
+            ev.TurnStarted((Text(f"prompt {number}"),)),
+            *called("execute_command", f"step {number}", ToolKind.EXECUTE, "[exit code 0 in 0.1 s]"),
+            ev.TurnEnded(StopReason.END_TURN),
+        )
+    ]
+    output = io.StringIO()
+    screen = Screen(Console(file=output, width=80))
+    screen.recall(events, fold_events(()))
+    text = output.getvalue()
+    assert "… 30 older rows above: halo tasks show" in text
+    assert [number for number in range(60) if f"prompt {number}\n" in text] == [*range(10, 60)]
+    assert text.count("$ step ") == 50
 
 
 def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:
@@ -175,7 +200,7 @@ def test_in_a_pipe_nothing_is_wrapped_or_cut_and_replies_stay_markdown() -> None
     assert "\n  I'll run the **tests** first.\n" in text
     assert '\n▸ Read calc.py, test_calc.py · Search "add"\n' in text
     assert "\n  2 -     return a - b\n  2 +     return a + b\n" in text
-    assert "\n✓ done · 1 step · 12.3k tokens · $0.04 · 21 s\n" in text
+    assert "\n✓ done · 1 step · 12.3k tokens · $0.04 · 1 checkpoint · 21 s\n" in text
 
 
 STEPS = choose(800, 300)
@@ -307,7 +332,7 @@ def test_a_command_continues_below_its_approval_card() -> None:
         ev.ToolCallStarted("c", "execute_command", "make", ToolKind.EXECUTE),
         ev.ToolCallEnded("c", "execute_command", CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
     ]
-    assert shown(events) == "$ make\n│ ask mode\n│ always allow `make` in this task\n└ exit code 0\n"
+    assert shown(events) == "$ make\n→ ask mode\n│ always allow `make` in this task\n└ exit code 0\n"
 
 
 def test_an_edited_command_is_named_anew_when_it_ends() -> None:
@@ -318,7 +343,7 @@ def test_an_edited_command_is_named_anew_when_it_ends() -> None:
         ev.ToolCallStarted("c", "execute_command", "make check", ToolKind.EXECUTE),
         ev.ToolCallEnded("c", "execute_command", CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
     ]
-    assert shown(events) == "$ make\n│ ask mode\n$ make check\n└ exit code 0\n"
+    assert shown(events) == "$ make\n→ ask mode\n$ make check\n└ exit code 0\n"
 
 
 def test_a_rejection_shows_the_reason_that_the_person_gave() -> None:

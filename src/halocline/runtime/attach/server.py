@@ -51,7 +51,7 @@ class TaskSocket(OwnerSocket):
         task = self._task
         if peer.asks:
             task.inbox.welcome()
-            task.emit(Noticed(f"Process {peer.pid} attached to this task."))
+            task.emit(Noticed("Opened in another terminal or program."))
         task.log.attach(peer)
         peer.begin(task.log)
         sending = asyncio.create_task(peer.send_frames(writer))
@@ -64,7 +64,7 @@ class TaskSocket(OwnerSocket):
             if peer.asks:
                 task.inbox.dismiss()
                 if not peer.is_closed:
-                    task.emit(Noticed(f"Process {peer.pid} detached from this task."))
+                    task.emit(Noticed("Closed in the other terminal or program."))
 
     async def _read_commands(self, peer: "Peer", reader: asyncio.StreamReader) -> None:
         while line := await reader.readline():

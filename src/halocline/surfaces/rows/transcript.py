@@ -123,11 +123,12 @@ def add_usage(transcript: Transcript, usage: Usage, cost: float | None) -> Trans
     return replace(transcript, turn=replace(turn, usage=turn.usage + usage, cost=total))
 
 
-def select_last_words(rows: Sequence[r.Row]) -> list[r.Row]:
-    """The last prompt with its last reply, error and end."""
-    asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
-    kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
-    return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())
+def split_latest(rows: Sequence[r.Row], most: int) -> tuple[Sequence[r.Row], Sequence[r.Row]]:
+    """Split off the latest turns, at most so many rows of them, but at least the last one."""
+    begins = [at for at, row in enumerate(rows) if isinstance(row, r.PromptRow) and not row.steering] or [0]
+    fits = [at for at in begins if len(rows) - at <= most]
+    at = 0 if len(rows) <= most else min(fits, default=begins[-1])
+    return rows[:at], rows[at:]
 
 
 Rewinds = Sequence[tuple[int, int]]

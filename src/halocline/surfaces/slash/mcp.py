@@ -11,7 +11,7 @@ from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
-NONE = "No MCP servers. To add one: halo mcp add"
+NONE = "No MCP servers. To add one: !halo mcp add NAME COMMAND"
 ELSEWHERE = "Another process runs this task and its servers. Type /mcp there."
 LONGEST_LINE = 160
 OFF = "off"

@@ -150,7 +150,7 @@ CHOICES = [(["y"], True), (["1"], True), (["Down", "Up", "Enter"], True), (["Esc
 def test_a_card_is_decided_by_letters_digits_and_arrows(
     halo: Halo, open_terminal: Open, keys: list[str], made: bool
 ) -> None:
-    terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees("? touch made", OPTIONS)
+    terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees("$ touch made", OPTIONS)
     terminal.decides(*keys).sees_no(OPTIONS).sees("Hello." if made else "interrupted")
     assert (halo.folder / "made").exists() is made
 

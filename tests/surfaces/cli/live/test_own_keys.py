@@ -72,10 +72,10 @@ def test_keys_that_are_bound_anew_lose_what_they_did() -> None:
     keys = {row.action: row.keys for row in own.rows}
     assert (keys["edit"], keys["expand"], keys["steer"]) == ((("c-g",), ("c-o",)), (), (("f24",),))
     shown = dict(own.key_lines())
-    assert "Ctrl-G or Ctrl-O" in shown
-    assert shown["Ctrl-Enter"] == "send to the running turn now"
+    assert shown["Ctrl-O"] == "edit in your editor"
+    assert shown["Ctrl-Enter"] == "send to this turn now"
     assert shown["Ctrl-R"] == "/status"
-    assert not {"Ctrl-O", "Ctrl-S"} & {*shown}
+    assert not {"Ctrl-G", "Ctrl-S"} & {*shown}
 
 
 @pytest.mark.parametrize("action", ["no-such-action", 3, ["send"], {"key": "send"}])

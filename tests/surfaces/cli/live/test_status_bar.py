@@ -38,9 +38,9 @@ def test_it_names_a_goal_until_that_is_met() -> None:
     assert "goal" not in shown(replace(state, goal=replace(state.goal, is_met=True)))
 
 
-def test_what_is_unknown_is_left_out() -> None:
+def test_a_price_that_is_unknown_is_left_out_and_of_an_unknown_window_the_tokens_in_it_are_shown() -> None:
     unknown = replace(STATE, model=ModelState("m"), budget=BudgetState(unpriced=1, last_usage=Usage(input=40_000)))
-    assert shown(unknown) == "  m · act · ask · /work/project"
+    assert shown(unknown) == "  m · act · ask · /work/project · 40.0k context"
 
 
 def test_a_cost_that_is_known_in_part_is_the_least_that_it_is() -> None:
@@ -52,6 +52,19 @@ def test_yolo_and_plan_mode_are_loud_and_stay_in_narrow_windows() -> None:
     loud = replace(STATE, plan=PlanState(mode=Mode.PLAN), permissions=PermissionsState(approval_mode=ApprovalMode.YOLO))
     assert shown(loud, 36) == "  plan mode ·  YOLO: nothing asks "
     assert ("class:loud", " YOLO: nothing asks ") in fit_facts(status_facts(loud), 36)
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (80, "  anthropic/claude · ask · project (main) · 80% context left · $0.25 · 3 jobs"),
+        (68, "  anthropic/claude · ask · main · 80% context left · $0.25 · 3 jobs"),
+        (50, "  claude · ask · 80% context left · $0.25 · 3 jobs"),
+        (30, "  ask · 80% left · $0.25"),
+    ],
+)
+def test_a_line_that_is_too_long_says_less_and_keeps_context_and_cost(width: int, line: str) -> None:
+    assert shown(STATE, width, branch="main", jobs=3) == line
 
 
 @pytest.mark.parametrize("width", range(1, 90))

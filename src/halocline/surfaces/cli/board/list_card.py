@@ -78,6 +78,9 @@ class ListCard:
     def show_question(self, event: QuestionAsked, *, again: bool = False) -> None:
         self._show(cards.question_card(QuestionRow(event.request, event.question, event.options, event.call)))
 
+    def title_for(self, row: CallRow) -> str:
+        return ""
+
     def show_text(self, text: str) -> None:
         """Show a text in place of a card."""
         self._show(cards.message_card(text))

@@ -174,7 +174,8 @@ def _report_connection(tried: ModelConnection) -> None:
     if tried.accepted:
         _print_text(f"{tried.server} accepted the key ({took}).")
     else:
-        _print_text(f"{tried.server} answered ({took}){', but may not check keys' if tried.key_source else ''}.")
+        unsure = ", but may take any key" if tried.key_source else ""
+        _print_text(f"{tried.server} answered ({took}){unsure}.")
     if tried.failure:
         _print_text(f"{tried.failure} {tried.hint}")
 

@@ -95,7 +95,7 @@ def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[Offer
     elif more and shown:
         print(f"{more:,} more without a key, deprecated or not for chat: {again}")
     elif more:
-        print(f"None of the {more:,} matching models has a key. To list them: {again}")
+        print(f"No provider of the {more:,} matching models is set up. Set one up: halo login. To list them: {again}")
 
 
 def _matches_words(model: OfferedModel, words: Sequence[str]) -> bool:

@@ -4,10 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from rich.cells import cell_len
+
 from halocline.surfaces.cli.live.decision_keys import BEAT, NONE, CalmClock, DecisionKeys
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
-from halocline.surfaces.terminal.asking.menu import ESCAPE, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, find_option
 from halocline.surfaces.wrapping import wrap_line
 
 SAFE_KEYS = ("n",)
@@ -106,10 +108,14 @@ class Card:
     def lines(self, width: int, rows: int, *, has_text: bool) -> list[Fragments]:
         """The question, the options and how to choose. Where there is no room for all, those around the selected."""
         is_open = self._keys.is_chosen or not has_text
-        options = [self._option_lines(at, width, is_open=is_open) for at in range(len(self._options))]
-        first, last = fit_around([len(lines) for lines in options], max(0, self._keys.selected), max(1, rows - 2))
-        keys = list(self._options)
-        self._hidden = {*keys[:first], *keys[last:]}
+        keys, at = list(self._options), max(0, self._keys.selected)
+        brief = [key for key in keys if isinstance(self._options[key], Brief)]
+        brief = [] if is_open and keys[at] in brief else brief
+        options = [self._option_lines(place, width, is_open=is_open) for place in range(len(keys) - len(brief))]
+        options += [self._brief_lines(brief, width)] if brief else []
+        first, last = fit_around([len(lines) for lines in options], at, max(1, rows - 2))
+        shown_keys = [*keys[: len(keys) - len(brief)], *(["…"] if brief else [])][first:last]
+        self._hidden = {*keys} - {*shown_keys} - ({*brief} if "…" in shown_keys else set[str]())
         hint = self._hint(is_open=is_open)
         if self._hidden:
             hint = f"{len(self._hidden)} more: ↑↓ · {hint}"
@@ -118,6 +124,21 @@ class Card:
             title = [[("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))]]
         shown = [line for lines in options[first:last] for line in lines]
         return [*title, *shown, [("class:quiet", cut_line(f"  {hint}", width - 1))]][: max(1, rows)]
+
+    def _brief_lines(self, keys: Sequence[str], width: int) -> list[Fragments]:
+        """The options that are seldom wanted, one after the other, as many in a row as fit."""
+        rows: list[Fragments] = [[("class:quiet", "  …  ")]]
+        used = 5
+        for key in keys:
+            name, label = "esc" if key == ESCAPE else key, reveal(self._options[key])
+            needed = cell_len(name) + cell_len(label) + 4
+            if used > 5 and used + needed > width - 1:
+                rows.append([("", "     ")])
+                used = 5
+            between = "  " if used > 5 else " "
+            rows[-1] += [("class:accent", f"{between}{name} "), ("class:quiet", label)]
+            used += needed - (used == 5)
+        return rows
 
     def _option_lines(self, at: int, width: int, *, is_open: bool) -> list[Fragments]:
         """An option with its whole label, in as many rows as it needs."""

@@ -40,3 +40,22 @@ KEYS: Sequence[KeyRow] = (
     KeyRow("show_keys", (("?",),), "?", "with nothing typed: show these keys"),
 )
 """All keys. Rows without `keys` are bound where they are handled."""
+
+BRIEF = {
+    "send": "send, or queue",
+    "steer": "send to this turn now",
+    "interrupt": "stop, or close",
+    "quit": "quit",
+    "rewind": "go back to a prompt",
+    "cancel": "clear, stop; twice: quit",
+    "go_to_board": "back to the board",
+    "cycle_modes": "next mode",
+    "recall": "earlier prompts",
+    "search": "search prompts",
+    "expand": "show in full",
+    "background": "to the background",
+    "edit": "edit in your editor",
+    "go_to_card": "go to the question",
+    "show_keys": "these keys",
+}
+"""What keys do, in few words, by their action."""

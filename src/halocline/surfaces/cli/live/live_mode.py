@@ -55,6 +55,7 @@ class LiveMode(View):
         self.on_signal: Callable[[int], None] | None = self._app.end_by
         console = build_console(self._app.print_above)
         self._theme = ThemeChoice(console)
+        self._app.on_background = self._theme.learn_background
         self._activity = LiveActivity(console, self._app.request_frame)
         self._screen = LiveScreen(console, self._activity, can_leave=True)
         self._session = LiveSession(self.say, self._app.request_frame)
@@ -65,7 +66,7 @@ class LiveMode(View):
         self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)
         self._plans = PlanPrompt(self._asker)
-        self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
+        self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.draw_unfinished)
         self._actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
         self._keys = bind_keys(self._actions, self._session, self._composer, self._lines.own_keys)
 

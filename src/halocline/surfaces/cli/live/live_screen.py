@@ -1,23 +1,60 @@
 """The rows of the live screen: as in line mode, and code line by line while it is written."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 from msgspec.structs import replace
+from rich.style import Style
 
 from halocline.protocol import events as ev
 from halocline.surfaces.rows.fold import fold_event
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal import drawing
+from halocline.surfaces.terminal.application.activity import Fragments
+from halocline.surfaces.terminal.application.layout import translate_style
 from halocline.surfaces.terminal.drawing import cards
+from halocline.surfaces.terminal.drawing.replies import MARGIN
 from halocline.surfaces.terminal.drawing.screen import Screen
+from halocline.surfaces.terminal.drawing.theme import Gutter, Safe, line
+from halocline.surfaces.wrapping import wrap_line
+
+LONGEST_TAIL = 4_000
+"""Most characters of an unfinished block that are drawn."""
+BEGINNING = "The beginning of the task, up to what was printed before:"
 
 
 class LiveScreen(Screen):
     """Prints rows above the live screen."""
 
+    older_hint = "Ctrl-O"
+    _unfinished: tuple[tuple[str, int], list[Fragments]] = ("", 0), []
+
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the question; its options are listed where they can be chosen."""
         super().show_question(replace(event, options=()), again=again)
 
-    def unfinished(self, most: int) -> str:
-        """The last lines of the block that is being written."""
-        return self._stream.unfinished(most)
+    def draw_unfinished(self, width: int, rows: int) -> Sequence[Fragments]:
+        """The end of the block that is being written, as it will stand below the others once it is finished.
+
+        What outgrows its rows moves up by half of them at a time; moving by one would draw all for each line.
+        """
+        text, is_code = self._stream.unfinished(rows * 4)
+        if not text.strip():
+            return ()
+        if (key := (text, width)) != self._unfinished[0]:
+            self._unfinished = key, self._draw_block(text[-LONGEST_TAIL:], width, is_code=is_code)
+        drawn, step = self._unfinished[1], max(1, rows // 2)
+        above: list[Fragments] = [] if self._stream.continues_code else [[("", "")]]
+        return [*above, *drawn[-(-max(0, len(drawn) - rows) // step) * step :]]
+
+    def _draw_block(self, text: str, width: int, *, is_code: bool) -> list[Fragments]:
+        if is_code:
+            lines = [row for line in clean(text).expandtabs(4).split("\n") for row in wrap_line(line, width)]
+            return [[("", row)] for row in lines]
+        console = self._out.console
+        body = Safe(Gutter(drawing.markdown.Prose(text), MARGIN, MARGIN))
+        rows = console.render_lines(body, console.options.update(width=width), pad=False)
+        return [[(_translate(part.style), part.text) for part in row] for row in rows]
 
     def print_code(self) -> None:
         """Print the lines of code that are complete, before their block is."""
@@ -36,7 +73,15 @@ class LiveScreen(Screen):
         self._print(cards.command_card(text))
 
     def expand(self) -> bool:
-        """Print in full the rows that were shortened since the latest prompt. False if there are none."""
+        """Print in full the rows that were shortened since the latest prompt. False if there are none.
+
+        Before the first prompt of a task that was resumed, print the rows of its past that were not.
+        """
+        if self._older:
+            self._print(line(BEGINNING, "quiet"))
+            older, self._older = self._older, ()
+            self._reprint(older)
+            return True
         rows, details = self._shortened.take(), self._details
         self._details = True
         for row in rows:
@@ -44,3 +89,9 @@ class LiveScreen(Screen):
         self._details = details
         self._shortened.clear()
         return bool(rows)
+
+
+@lru_cache(maxsize=256)
+def _translate(style: Style | None) -> str:
+    """The style of a row in the words of the live screen."""
+    return translate_style(str(style.update_link(None)), dims=True) if style else ""

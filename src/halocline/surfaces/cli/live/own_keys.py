@@ -13,7 +13,7 @@ from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
 from prompt_toolkit.keys import KEY_ALIASES, Keys
 
 from halocline.protocol.values import Value
-from halocline.surfaces.cli.live.keys import KEYS, Combination, KeyRow
+from halocline.surfaces.cli.live.keys import BRIEF, KEYS, Combination, KeyRow
 from halocline.surfaces.sanitize import clean
 
 FILE_NAME = "keys.toml"
@@ -86,9 +86,13 @@ class OwnKeys(Value, frozen=True):
     problems: Sequence[str] = ()
 
     def key_lines(self) -> list[tuple[str, str]]:
-        """Each key with what it does, for people."""
+        """Each action's shortest key with what it does, in few words."""
         own = ((show_keys(keys), text) for keys, text in self.others.items() if text)
-        return [*((row.shown, row.text) for row in self.rows if row.shown), *own]
+        return [*((_shortest(row.shown), BRIEF.get(row.action, row.text)) for row in self.rows if row.shown), *own]
+
+
+def _shortest(shown: str) -> str:
+    return shown.split(",")[0].split(" or ")[-1]
 
 
 def read_own_keys(lines: Mapping[str, object]) -> OwnKeys:

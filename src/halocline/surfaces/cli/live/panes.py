@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from prompt_toolkit.filters import vi_navigation_mode
+from rich.cells import cell_len
 
 from halocline.client.git import read_branch
 from halocline.protocol.kinds import Mode
@@ -12,7 +13,7 @@ from halocline.surfaces.cli.live.own_keys import OwnKeys
 from halocline.surfaces.cli.live.own_status import OwnStatusLine, read_facts
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.queue_lines import list_queue_lines
-from halocline.surfaces.terminal.application.activity import TAIL_ROWS, Fragments, LiveActivity, cut_line, wrap_tail
+from halocline.surfaces.terminal.application.activity import Fragments, LiveActivity, cut_line
 from halocline.surfaces.terminal.application.choice_lines import draw_choices
 from halocline.surfaces.terminal.application.status_bar import Fact, fit_facts, status_facts
 from halocline.surfaces.wrapping import wrap_line
@@ -31,16 +32,21 @@ QUEUE_HINTS: Sequence[str] = ("Enter queues · Ctrl-S sends now · Esc stops", "
 """Hints in an empty composer, from long to short. `next`: the mode that Shift-Tab goes to."""
 BOARD_HINT = " · ← board"
 MOST_COMPLETIONS = 8
-LABEL_WIDTH = 40
-NARROW = 90
-"""Columns below which keys and their meaning share one column."""
+LABEL_WIDTH = 10
+TWO_COLUMNS = 76
+"""Columns from which the keys stand in two columns."""
+MORE_KEYS = "  … more in a higher window, or: halo docs keys"
 
 
 class PaneLines:
-    """Builds the lines. `unfinished` returns the last lines of the block that is being written."""
+    """Builds the lines. `unfinished` draws the end of the block that is being written, in so many columns and rows."""
 
     def __init__(
-        self, session: LiveSession, composer: LiveComposer, activity: LiveActivity, unfinished: Callable[[int], str]
+        self,
+        session: LiveSession,
+        composer: LiveComposer,
+        activity: LiveActivity,
+        unfinished: Callable[[int, int], Sequence[Fragments]],
     ) -> None:
         self._session = session
         self._composer = composer
@@ -65,9 +71,9 @@ class PaneLines:
         activity = self._activity.lines(width, rows - len(fixed) - len(queued))
         if activity and self._session.is_stopping:
             activity = [[("class:warn", "■ stopping …")]]
-        room = min(TAIL_ROWS, rows - len(fixed) - len(queued) - len(activity) - 1)
-        tail = self._tail_lines(width, room) if room > 0 else []
-        return [[("", "")], *tail, *activity, *queued, *fixed][-rows:] if rows > 0 else []
+        room = rows - len(fixed) - len(queued) - len(activity) - 1
+        tail = self._unfinished(width - 1, room) if room > 0 else ()
+        return [*(tail or [[("", "")]]), *activity, *queued, *fixed][-rows:] if rows > 0 else []
 
     def below(self, width: int, rows: int) -> list[Fragments]:
         """Completions or the keys, then the status bar."""
@@ -96,10 +102,6 @@ class PaneLines:
         back = BOARD_HINT if self._session.go_back else ""
         texts = (hint.format(next=upcoming) + back for hint in hints)
         return next((text for text in texts if len(text) <= self._width - 3), "")
-
-    def _tail_lines(self, width: int, rows: int) -> list[Fragments]:
-        text = self._unfinished(rows * 4)
-        return [[("", f"  {line}")] for line in wrap_tail(text, width - 3, rows)] if text.strip() else []
 
     def _queue_lines(self, width: int) -> list[Fragments]:
         lines = list_queue_lines(self._session.queue.all)
@@ -130,13 +132,10 @@ class PaneLines:
     def _key_lines(self, width: int, rows: int) -> list[Fragments]:
         if not self._session.shows_keys:
             return []
-        rows_of_keys = self.own_keys.key_lines()
-        lines = [f"  {keys:<{LABEL_WIDTH}} {text}" for keys, text in rows_of_keys]
-        if width < NARROW:
-            lines = [row for keys, text in rows_of_keys for row in wrap_line(f"{keys}: {text}", width - 2)]
+        lines = _draw_keys(self.own_keys.key_lines(), width)
         if len(lines) > rows:
-            lines = [*lines[: rows - 1], "  … more in a higher window, or: halo --help"]
-        return [[("class:quiet", cut_line(line, width - 1))] for line in lines[: max(1, rows)]]
+            lines = [*lines[: rows - 1], [("class:quiet", cut_line(MORE_KEYS, width - 1))]]
+        return lines[: max(1, rows)]
 
     def _status_line(self, width: int) -> Fragments:
         state, client = self._session.state, self._session.client
@@ -150,6 +149,20 @@ class PaneLines:
                 return [*fit_facts(vi_mode, width), ("", "  "), *own]
         facts = vi_mode + status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
         return fit_facts(facts, width - 1)
+
+
+def _draw_keys(rows: Sequence[tuple[str, str]], width: int) -> list[Fragments]:
+    """The keys with what each does, in two columns where there is room for them."""
+    columns = 2 if width >= TWO_COLUMNS else 1
+    room, height = (width - 1) // columns, -(-len(rows) // columns)
+    drawn: list[Fragments] = [[] for _ in range(height)]
+    for at, (keys, text) in enumerate(rows):
+        label = cut_line(keys, LABEL_WIDTH)
+        label += " " * (LABEL_WIDTH - cell_len(label))
+        meaning = cut_line(text, room - LABEL_WIDTH - 4)
+        filling = " " * (room - LABEL_WIDTH - 4 - cell_len(meaning)) if at < height else ""
+        drawn[at % height] += [("class:accent", f"  {label} "), ("class:quiet", f"{meaning}{filling} ")]
+    return drawn
 
 
 def _split_fragments(fragments: Fragments) -> list[Fragments]:

@@ -1,6 +1,6 @@
-"""The agent's activity as lines of the live screen, and the end of the unfinished reply."""
+"""The agent's activity as lines of the live screen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rich.cells import cell_len, chop_cells
@@ -8,13 +8,9 @@ from rich.console import Console
 
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.status_line import FRAMES, Activity, StatusLine
-from halocline.surfaces.wrapping import wrap_line
 
 INTERVAL = 0.2
 """Seconds between two frames of the spinner."""
-TAIL_ROWS = 8
-"""Most rows of the unfinished reply."""
-
 Fragments = list[tuple[str, str]]
 _LINE_STYLES = {"+": "class:good", "-": "class:bad"}
 
@@ -69,17 +65,3 @@ def _output_line(line: str, width: int) -> Fragments:
 def cut_line(text: str, width: int) -> str:
     """Cut a text to a number of columns."""
     return text if cell_len(text) <= width else "".join(chop_cells(text, max(1, width - 1))[:1]) + "…"
-
-
-def wrap_tail(text: str, width: int, rows: int) -> Sequence[str]:
-    """The end of an unfinished text, wrapped to the width.
-
-    A text that outgrows its rows moves up by half of them at a time; moving by one would draw all for each line.
-    """
-    width, rows = max(1, width), max(1, rows)
-    wrapped: list[str] = []
-    for line in clean(text).expandtabs(4).split("\n"):
-        wrapped += wrap_line(line, width)
-    step = max(1, rows // 2)
-    begin = -(-max(0, len(wrapped) - rows) // step) * step
-    return wrapped[begin:]

@@ -21,16 +21,29 @@ from prompt_toolkit.styles import DynamicStyle, Style
 from halocline.client.themes import TERMINAL
 from halocline.first_frame import FirstFrame
 from halocline.surfaces.terminal.application.layout import build_style
-from halocline.surfaces.terminal.application.renderer import LiveOutput, LiveRenderer
+from halocline.surfaces.terminal.application.renderer import QUIET, LiveOutput, LiveRenderer
+from halocline.surfaces.terminal.application.terminal_answers import QUERY, AnsweringReader, Rgb, answers_queries
 from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
 
-FRAME = 0.07
+FRAME = 0.12
 """Seconds between two frames that no key asked for."""
 JUST_CONTINUED = 0.5
 """Seconds in which the signal of a continuation is noticed."""
 ESCAPE_TIMEOUT = 0.05
 """Seconds after Escape in which more bytes make another key of it. Terminals send them together."""
+
+
+class _Application(Application[None]):
+    """Tells `on_resize`, if it is set, of a new size, in place of drawing at once."""
+
+    on_resize: Callable[[], None] | None = None
+
+    def _on_resize(self) -> None:
+        if self.on_resize:
+            self.on_resize()
+        else:
+            super()._on_resize()
 
 
 class LiveApplication:
@@ -49,11 +62,14 @@ class LiveApplication:
         self._app: Application[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._resized: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
         self._continued_at = -JUST_CONTINUED
         self.typed_before = ""
         self.undo_signs: Callable[[], str] = str
         """Returns the codes that take back signs such as the title, for an end by a signal."""
+        self.on_background: Callable[[Rgb], None] = lambda color: None
+        """Gets the color behind the text, if the terminal tells it."""
         self._terminal = TerminalState(self._undo_codes, first.modes if first else None)
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
@@ -74,7 +90,7 @@ class LiveApplication:
             self._output.write_raw(ENABLE)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
-        app: Application[None] = Application(
+        app = _Application(
             layout=layout,
             style=self._renderer.style,
             key_bindings=keys,
@@ -84,7 +100,7 @@ class LiveApplication:
             color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
-            input=Vt100Input(cast(TextIO, sys.stdin)),
+            input=self._open_keyboard(),
             output=self._output,
         )
         if not self._full_screen:
@@ -93,6 +109,8 @@ class LiveApplication:
         app.key_processor.before_key_press += lambda processor: on_key()
         app.key_processor.after_key_press += lambda processor: after_key()
         app.after_render += self._note_frame
+        if not self._full_screen:
+            app.on_resize = self._note_size
         self._app = app
         self._running = asyncio.create_task(app.run_async(handle_sigint=False, set_exception_handler=False))
         self._running.add_done_callback(self._end)
@@ -114,6 +132,9 @@ class LiveApplication:
         """Print the rows that wait, erase the screen and restore the terminal."""
         if self._timer:
             self._timer.cancel()
+        if self._resized:
+            self._resized.cancel()
+        self._renderer.is_resizing = False
         if self._running is None or self._app is None:
             return
         asyncio.get_running_loop().remove_signal_handler(signal.SIGCONT)
@@ -188,6 +209,27 @@ class LiveApplication:
         self._timer = None
         self._before_frame()
         self.redraw()
+
+    def _open_keyboard(self) -> Vt100Input:
+        """Open standard input for keys, and ask the terminal for the color behind the text."""
+        keyboard = Vt100Input(cast(TextIO, sys.stdin))
+        if answers_queries():
+            keyboard.stdin_reader = AnsweringReader(sys.stdin, self.on_background)
+            self._output.write_raw(QUERY)
+        return keyboard
+
+    def _note_size(self) -> None:
+        """Draw again once the size was quiet: what is drawn between two sizes ends up anywhere."""
+        self._renderer.begin_resize()
+        if self._resized:
+            self._resized.cancel()
+        self._resized = asyncio.get_running_loop().call_later(QUIET, self._end_resize)
+
+    def _end_resize(self) -> None:
+        self._resized, self._renderer.is_resizing = None, False
+        if self._app:
+            self._app.renderer.erase(leave_alternate_screen=False)
+            self.redraw()
 
     def _note_frame(self, app: Application[None]) -> None:
         self._drawn_at = asyncio.get_running_loop().time()

@@ -14,19 +14,22 @@ from prompt_toolkit.styles import Style
 
 from halocline.client.themes import ATTRIBUTES, Theme
 from halocline.surfaces.terminal.application.activity import Fragments
+from halocline.surfaces.terminal.application.renderer import repeats_characters
 
 _SEARCH = {"search": "nobold", "incsearch": "nobold underline", "incsearch.current": "nobold underline"}
+LEAST_RULED_ROWS = 22
+"""Rows from which the composer stands between rules."""
 MOST_TYPED_ROWS = 10
 """Most rows of the text being typed; a longer one scrolls."""
 
 
 def build_style(theme: Theme) -> Style:
     """Build the styles of a theme, which are those of the rows above the screen."""
-    styles = {role: _translate_style(style, dims=theme.has_colors) for role, style in theme.styles.items()}
-    return Style.from_dict({**styles, "mark": f"{styles['accent']} bold", **_SEARCH})
+    styles = {role: translate_style(style, dims=theme.has_colors) for role, style in theme.styles.items()}
+    return Style.from_dict({**styles, "mark": f"{styles['accent']} bold", "rule": styles["quiet"], **_SEARCH})
 
 
-def _translate_style(style: str, *, dims: bool) -> str:
+def translate_style(style: str, *, dims: bool) -> str:
     """Return a theme's style in the words of the screen. What is only dim is gray there if it `dims`."""
     words, place = list[str](), "fg:"
     for word in style.split():
@@ -78,20 +81,34 @@ class LivePanes:
     def build_layout(self) -> Layout:
         """Build the layout, with the composer in focus."""
         search = ConditionalContainer(Window(self._search, height=1), is_searching)
-        split = HSplit([_lines_window(self._lines_above), self.typed, search, _lines_window(self._lines_below)])
+        above, below = _lines_window(self._lines_above), _lines_window(self._lines_below)
+        split = HSplit([above, _draw_rule(1), self.typed, search, _draw_rule(2), below])
         return Layout(split, focused_element=self.typed)
 
     def _prefix(self, line: int, wraps: int) -> StyleAndTextTuples:
         return [("class:mark", self._mark())] if line == wraps == 0 else [("", "  ")]
 
     def _lines_below(self) -> StyleAndTextTuples:
-        return join_lines(self._below(_columns(), max(1, _rows() - 3)))
+        return join_lines(self._below(_columns(), max(1, _rows() - 3 - _count_rules())))
 
     def _lines_above(self) -> StyleAndTextTuples:
         """Lines above, in the rows that the others leave."""
-        below = len(self._below(_columns(), max(1, _rows() - 3)))
+        below = len(self._below(_columns(), max(1, _rows() - 3 - _count_rules()))) + _count_rules()
         typed = self.typed.preferred_height(_columns(), _rows()).preferred
         return join_lines(self._above(_columns(), max(0, _rows() - below - typed - 1)))
+
+
+def _draw_rule(number: int) -> ConditionalContainer:
+    """A rule: the first one above the composer, the second below it."""
+    rule = Window(height=1, char="─", style="class:rule")
+    return ConditionalContainer(rule, Condition(lambda: _count_rules() >= number))
+
+
+def _count_rules() -> int:
+    """None where there are no rows to spare, one where a rule takes many bytes of each frame."""
+    if _rows() < LEAST_RULED_ROWS:
+        return 0
+    return 2 if repeats_characters() else 1
 
 
 def _lines_window(lines: Callable[[], StyleAndTextTuples]) -> ConditionalContainer:

@@ -5,6 +5,8 @@ frame is one write, marked as one update for terminals that know the mark.
 """
 
 import os
+import re
+import time
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +20,11 @@ from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import BaseStyle
 
 _BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h", "\x1b[?2026l"
+QUIET = 0.3
+"""Seconds without another new size after which the screen is drawn again: tmux tells of one up to 0.25 s late."""
+_RULE = re.compile("─{8,}")
+_REPEATING = ("XTERM_VERSION", "VTE_VERSION", "KITTY_WINDOW_ID")
+"""Variables of terminals known to repeat any character, so that a rule takes few bytes of each frame."""
 _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
@@ -37,11 +44,23 @@ class LiveOutput(Vt100_Output):
             yield
         finally:
             self._held = False
-            super().flush()
+            self.flush()
 
     def flush(self) -> None:
-        if not self._held:
-            super().flush()
+        if self._held:
+            return
+        if repeats_characters():
+            self._buffer[:] = [_RULE.sub(_repeat_rule, "".join(self._buffer))]
+        super().flush()
+
+
+def repeats_characters() -> bool:
+    """True for terminals known to repeat any character (REP); tmux repeats only some."""
+    return "TMUX" not in os.environ and any(name in os.environ for name in _REPEATING)
+
+
+def _repeat_rule(rule: re.Match[str]) -> str:
+    return f"─\x1b[{len(rule[0]) - 1}b"
 
 
 class LiveRenderer(Renderer):
@@ -53,6 +72,16 @@ class LiveRenderer(Renderer):
         self._rows: list[str] = []
         self._unfinished = ""
         self._drawn_style: Hashable = None
+        self._drawn_at = 0.0
+        self._knows_width = True
+        self.is_resizing = False
+        """True while the size changes: nothing is drawn then."""
+
+    def begin_resize(self) -> None:
+        """The terminal has another size. What was drawn just before may have been drawn at either."""
+        if not self.is_resizing:
+            self.is_resizing = True
+            self._knows_width = time.monotonic() - self._drawn_at > QUIET
 
     def print_above(self, text: str) -> None:
         """Queue text for the next frame; a line is printed once it is complete."""
@@ -62,6 +91,8 @@ class LiveRenderer(Renderer):
             self._rows.append(lines + end)
 
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        if self.is_resizing and not is_done:
+            return
         with self._live_output.one_write():
             if self._rows:
                 self._print_rows()
@@ -69,6 +100,7 @@ class LiveRenderer(Renderer):
                 self._clear()
             self._drawn_style = self.style.invalidation_hash()
             super().render(app, layout, is_done)
+            self._drawn_at, self._knows_width = time.monotonic(), True
             if self._last_screen is not None:
                 self._end_update()
 
@@ -127,10 +159,14 @@ class LiveRenderer(Renderer):
         self._last_screen = self._last_style = None
 
     def _rows_above_cursor(self) -> int:
-        """Rows between the top and the cursor. After the window became narrower, most terminals wrap long rows."""
+        """Rows between the top and the cursor that are the screen's own.
+
+        After the window became narrower, most terminals wrap long rows. They count only if it is known at what width
+        they were drawn: a row too few leaves a copy of a rule behind, a row too many would erase what was printed.
+        """
         width, last = self.output.get_size().columns, self._last_screen
         was = self._last_size.columns if self._last_size else width
-        if last is None or width >= was or not _wraps_on_resize():
+        if last is None or width >= was or not (self._knows_width and _wraps_on_resize()):
             return self._cursor_pos.y
         rows = [last.data_buffer[y] for y in range(self._cursor_pos.y)]
         used = [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import context_left, format_known_cost, format_plural, model_name
+from halocline.surfaces.figures import context_left, format_count, format_known_cost, format_plural, model_name
 from halocline.surfaces.sanitize import clean
 
 LONGEST_FOLDER = LONGEST_GOAL = 40
@@ -20,35 +21,54 @@ Fragments = list[tuple[str, str]]
 
 
 class Fact(Value, frozen=True):
-    """A part of the line. When the line is too long, facts with the lowest `weight` are left out first."""
+    """A part of the line. When that is too long, the fact of the lowest `weight` is said `shorter`, or left out."""
 
     text: str
     style: str = QUIET
     weight: int = 5
+    shorter: tuple[str, ...] = ()
+
+    def shorten(self) -> "tuple[Fact, ...]":
+        """Return it in fewer words; nothing if it has none."""
+        return (replace(self, text=self.shorter[0], shorter=self.shorter[1:]),) if self.shorter else ()
 
 
 def status_facts(state: State, *, branch: str = "", jobs: int = 0, waiting: int = 0) -> list[Fact]:
     """List what is known of a task. `waiting`: other tasks that need an answer."""
+    model = clean(model_name(state.model.name))
     facts = [
-        Fact(clean(model_name(state.model.name)), weight=6),
-        Fact("plan mode", WARN, 8) if state.plan.mode is Mode.PLAN else Fact("act", weight=4),
+        Fact(model, weight=4, shorter=(model.rpartition("/")[2],)),
+        Fact("plan mode", WARN, 8) if state.plan.mode is Mode.PLAN else Fact("act", weight=1),
         _approval_fact(state.permissions.approval_mode),
-        Fact(shorten_folder(state.workspace) + (f" ({clean(branch)})" if branch else ""), weight=3),
+        _folder_fact(state.workspace, clean(branch)),
     ]
     if state.goal.is_open:
         facts.append(Fact(f"goal: {clean(state.goal.name.split(chr(10), 1)[0])[:LONGEST_GOAL]}", weight=5))
-    left = context_left(state)
-    if left is not None:
-        facts.append(
-            Fact(f"{left}% context left", WARN if left < LITTLE_LEFT else QUIET, 7 if left < LITTLE_LEFT else 2)
-        )
+    facts += _context_fact(state)
     if state.budget.spent > 0:
-        facts.append(Fact(format_known_cost(state.budget), weight=2))
+        cost = format_known_cost(state.budget)
+        facts.append(Fact(cost, weight=6, shorter=(cost.replace("at least ", "≥"),)))
     if jobs:
-        facts.append(Fact(format_plural(jobs, "job"), WARN, 6))
+        facts.append(Fact(format_plural(jobs, "job"), WARN, 5))
     if waiting:
-        facts.append(Fact(f"{format_plural(waiting, 'task')} waiting", LOUD, 7))
+        facts.append(Fact(f"{format_plural(waiting, 'task')} waiting", LOUD, 7, (f"{waiting} waiting",)))
     return facts
+
+
+def _folder_fact(folder: str, branch: str) -> Fact:
+    forms = [shorten_folder(folder), shorten_folder(folder.rstrip("/").rpartition("/")[2])]
+    if branch:
+        forms = [*(f"{form} ({branch})" for form in forms), branch]
+    return Fact(forms[0], weight=3, shorter=tuple(forms[1:]))
+
+
+def _context_fact(state: State) -> list[Fact]:
+    """The part of the context window that is left; of a window that is unknown, the tokens in it."""
+    left, used = context_left(state), state.budget.last_usage.total
+    if left is None:
+        return [Fact(f"{format_count(used)} context", weight=6, shorter=(format_count(used),))] if used else []
+    style, weight = (WARN, 7) if left < LITTLE_LEFT else (QUIET, 6)
+    return [Fact(f"{left}% context left", style, weight, (f"{left}% left", f"{left}%"))]
 
 
 def _approval_fact(mode: ApprovalMode) -> Fact:
@@ -69,7 +89,8 @@ def fit_facts(facts: Sequence[Fact], width: int) -> Fragments:
     """Join facts that fit into the width."""
     kept = list(facts)
     while kept and _width_of(kept) > width:
-        kept.remove(min(kept, key=lambda fact: fact.weight))
+        at = min(range(len(kept)), key=lambda place: kept[place].weight)
+        kept[at : at + 1] = kept[at].shorten()
     line: Fragments = []
     for fact in kept:
         line += [(QUIET, " · ")] if line else [("", "  ")]

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
 from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
-from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.grants import describe_grant, describe_rule
 from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.slash.context import is_own_question, is_yes_no
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Menu, number_options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Menu, number_options
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
-ALLOWING = ("y", "a", "s", "f", "h", "e")
+ALLOWING = ("y", "a", "f", "h", "e")
 """Keys that allow a call, or lead to that."""
 CHANGING = ("h", "e")
 """Keys that change an edit before it is allowed."""
@@ -34,6 +34,9 @@ class AskedScreen(Protocol):
     def show_approval(self, event: ApprovalRequested, *, again: bool = False, whole: bool = False) -> CallRow: ...
 
     def show_question(self, event: QuestionAsked, *, again: bool = False) -> None: ...
+
+    def title_for(self, row: CallRow) -> str:
+        """The title to ask with; empty where the card stands just above and is in sight."""
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None: ...
 
@@ -58,7 +61,7 @@ class Asker:
         options, message = _list_options(event, row, edit), None
         while True:
             selected = None if event.grade.is_grave else "y"
-            key = await self._menu.choose(row.title, options, selected=selected)
+            key = await self._menu.choose(self._screen.title_for(row), options, selected=selected)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
@@ -118,8 +121,6 @@ class Asker:
             case "y":
                 return Decision(Choice.ALLOW_ONCE)
             case "a":
-                return Decision(Choice.ALLOW_ALWAYS)
-            case "s":
                 return await self._choose_grant(event)
             case "n":
                 reason = await self._menu.ask_line("Reason (optional): ")
@@ -132,8 +133,8 @@ class Asker:
     async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
-        shown = {number: f"always allow {describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()}
-        key = await self._menu.choose(event.title, {**shown, ESCAPE: "back"})
+        shown = {number: describe_grant(*_grant_of(event, rule)) for number, rule in rules.items()}
+        key = await self._menu.choose("Always allow", {**shown, ESCAPE: "back"}, selected="1")
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
@@ -164,27 +165,25 @@ def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | No
     reject = {"n": "reject, with a reason"}
     options = {**(reject if event.grade.is_grave else {}), "y": "allow once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
-        options["a"] = f"always allow {describe_grant(event.grant)}"
-        options["s"] = "more permission options"
+        options["a"] = f"always allow {describe_rule(event.grant)} …"
     options |= reject
-    options["t"] = "add a message to your decision"
+    options["t"] = Brief("add a message")
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
-        options["e"] = "edit the command"
+        options["e"] = Brief("edit the command")
     if 1 < len(event.diffs) <= len(HUNK_KEYS):
-        options["f"] = f"choose among its {len(event.diffs)} files"
+        options["f"] = Brief(f"choose among its {len(event.diffs)} files")
     if edit and 1 < len(edit.hunks) <= len(HUNK_KEYS):
-        options["h"] = f"choose among its {len(edit.hunks)} changes"
+        options["h"] = Brief(f"choose among its {len(edit.hunks)} changes")
     if edit:
-        options["e"] = "change it in your editor first"
+        options["e"] = Brief("change it in your editor")
     if is_cut(row):
-        options["d"] = "show the full diff"
-    return {**options, ESCAPE: "reject and stop"}
+        options["d"] = Brief("show the full diff")
+    return {**options, ESCAPE: Brief("reject and stop")}
 
 
 def _grant_choices(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
     """Extents of a permission: its scope, and True for the wider grant."""
-    wider = [(scope, True) for scope in Scope] if event.wider else []
-    return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
+    return [*((scope, False) for scope in Scope), *((scope, True) for scope in Scope if event.wider)]
 
 
 def _grant_of(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:

@@ -7,6 +7,14 @@ from typing import Protocol
 ESCAPE = "\x1b"
 Options = Mapping[str, str]
 """The label of each key."""
+
+
+class Brief(str):
+    """The label of an option that is seldom wanted: several of them share a line where there is room for it."""
+
+    __slots__ = ()
+
+
 NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stays."
 """Said when a line is sent that is no answer to a question of Halocline's own."""
 _YES_NO = ("y", "n")

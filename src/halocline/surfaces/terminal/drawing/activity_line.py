@@ -9,7 +9,7 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentProgresse
 from halocline.protocol.kinds import COMMAND_TOOL, Todo, ToolKind
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.figures import describe_lane, format_plural
-from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows import kinds as r, words as row_words
 from halocline.surfaces.rows.transcript import Transcript
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.call_cards import summarize_looks
@@ -20,6 +20,13 @@ ASK_NOW_HINT = "Ctrl-B retries now"
 STOP_HOOK_HINT = "/hooks stop"
 KEPT, MOST_LINES = 2000, 4
 """Most characters kept of a running command's output, and most lines shown of it."""
+_PREPARING = {
+    ToolKind.EXECUTE: "writing a command",
+    ToolKind.EDIT: "writing an edit",
+    ToolKind.READ: "choosing what to read",
+    ToolKind.SEARCH: "choosing what to search",
+}
+"""Names for a call that is being written."""
 LONGEST_STEP = 40
 """Most characters of the current to-do item."""
 
@@ -48,7 +55,7 @@ class ActivityLine:
             case ev.StepRetried():
                 self._count_down(event.wait)
             case ev.ToolCallDelta() if event.call != self._previewed:
-                show(f"preparing {event.name}")
+                show(_PREPARING.get(row_words.tool_kinds().get(event.name, ToolKind.OTHER), f"calling {event.name}"))
             case ev.EditPreviewed():
                 self._preview_edit(event)
             case ev.ToolCallStarted():

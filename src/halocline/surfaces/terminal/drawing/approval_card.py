@@ -1,12 +1,10 @@
 """The card of an approval: exactly what would happen, and what a permission would allow."""
 
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 
 from halocline.protocol.kinds import Choice
-from halocline.protocol.permission_rules import CommandPart, Effect, Grade
-from halocline.surfaces.figures import EFFECTS, GRADES, name_grade, sort_parts
+from halocline.protocol.permission_rules import Effect, Grade
+from halocline.surfaces.figures import GRADES, describe_effect
 from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import reveal
@@ -18,36 +16,31 @@ _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effe
 
 
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
-    """An approval: exactly what would happen, and which rule asks. Nothing is hidden or cut within a line.
+    """An approval: exactly what would happen, and its effect in the color of its grade. Nothing is hidden or cut.
 
-    It begins with the reason if that is not an ordinary one, or an agent asks.
+    It begins with the effect if that is not an ordinary one, or an agent asks.
     """
     approval = row.approval or r.Approval("", "")
     head = marked(
         draw_headline(reveal(approval.detail or row.title), approval.diffs), MARKS.get(row.kind, "•"), "accent"
     )
-    where = f" · runs in {approval.place}" if approval.place else ""
-    where += f" · {approval.sandbox}" if approval.sandbox else ""
-    _, style = GRADES.get(approval.grade, ("", "quiet"))
-    shown = reveal(name_grade(approval.grade, approval.reason, approval.agent) + where)
-    reason = marked(wrapped(shown, style), "│", style, "│")
+    where = [f"runs in {approval.place}" if approval.place else "", approval.sandbox]
+    shown = " · ".join(filter(None, [describe_effect(approval), *where]))
+    style = _find_style(approval)
+    effect = [marked(wrapped(reveal(shown), style), "→", style)] if shown else []
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
-    first = (head, reason) if approval.grade is Grade.ORDINARY and not approval.agent else (reason, head)
-    body = Group(*first, *_draw_parts(sort_parts(approval)), *indent_cards(diffs))
+    is_plain = approval.grade is Grade.ORDINARY and not approval.agent
+    body = Group(*([head, *effect] if is_plain else [*effect, head]), *indent_cards(diffs))
     return Wide(body) if diffs else body
 
 
-def _draw_parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
-    """Each command of a command line and its effect. A command that is the whole line is not repeated."""
-    drawn: list[RenderableType] = []
-    for part in parts:
-        text = reveal(part.text).replace("\n", "␊")
-        style = _EFFECT_STYLES.get(part.effect, "quiet")
-        line_of_it = f"{text} · {EFFECTS[part.effect]}" if text else EFFECTS[part.effect]
-        drawn.append(marked(wrapped(line_of_it, style), "│", "quiet", "│"))
-        if part.targets:
-            drawn.append(marked(wrapped(reveal(f"  → {', '.join(part.targets)}"), style), "│", "quiet", "│"))
-    return drawn
+def _find_style(approval: r.Approval) -> str:
+    """The color of the grade; of an ordinary one, that of its worst part."""
+    found = [GRADES[approval.grade][1]] if approval.grade in GRADES else []
+    found += [
+        style for effect, style in _EFFECT_STYLES.items() if any(part.effect is effect for part in approval.parts)
+    ]
+    return next(iter(found), "quiet")
 
 
 def is_cut(row: r.CallRow) -> bool:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 from halocline.surfaces.terminal.drawing import cards
 from halocline.surfaces.terminal.drawing.approval_card import approval_card
+from halocline.surfaces.terminal.drawing.theme import Safe
 
+ROWS_BELOW = 12
+"""Rows that the options of a card and the composer take."""
 Print = Callable[[RenderableType, str], None]
 
 
@@ -18,6 +21,7 @@ class AskedCards:
     def __init__(self, draw: Print, draw_markdown: Callable[[str], None]) -> None:
         self._draw = draw
         self._draw_markdown = draw_markdown
+        self._newest: RenderableType | None = None
         self._titles: dict[str, str] = {}
         self._answered: set[str] = set()
 
@@ -28,7 +32,15 @@ class AskedCards:
     def show_approval(self, event: ApprovalRequested, row: CallRow, *, again: bool, whole: bool) -> None:
         if again or event.request not in self._titles:
             self._titles[event.request] = event.title
-            self._draw(approval_card(row, whole=whole), row.call)
+            self._newest = approval_card(row, whole=whole)
+            self._draw(self._newest, row.call)
+
+    def is_in_sight(self, console: Console) -> bool:
+        """True if the newest card has room in the window, above its options."""
+        if self._newest is None:
+            return False
+        drawn = console.render_lines(Safe(self._newest), console.options, pad=False)
+        return len(drawn) <= console.height - ROWS_BELOW
 
     def show_question(self, event: QuestionAsked, *, again: bool) -> None:
         if event.request in self._titles and not again:

@@ -11,6 +11,7 @@ from halocline.protocol.values import Value
 from halocline.surfaces.figures import describe_lane, format_plural
 from halocline.surfaces.grants import CHANGES
 from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.person_words import tell_outcome, tell_person
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import diff_view, draw_stat
@@ -59,7 +60,7 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
     is_changed = bool(row.diffs and row.approval and row.approval.edited)
     head = [call_head(row)] if headed or is_changed else []
     if row.status is not CallStatus.COMPLETED and not row.own:
-        return Group(*head, _unhappy_end(row))
+        return Group(*head, _unhappy_end(row, details=details))
     if row.kind is ToolKind.EXECUTE:
         return Group(*head, *_command_output(row, details=details))
     if row.diffs:
@@ -145,7 +146,7 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(_describe_hidden(lines[:hidden]), "quiet"), "│", "quiet"))
     parts += [_draw_output(text) for text in shown]
-    outcome = status.strip("[]")
+    outcome = tell_outcome(status.strip("[]"))
     return [*parts, draw_end(f"✗ {outcome}", "bad") if row.failure else draw_end(outcome, _outcome_style(status))]
 
 
@@ -157,7 +158,8 @@ def _describe_hidden(lines: Sequence[str]) -> str:
 
 def _draw_output(text: str) -> RenderableType:
     """A line of output, cut to the width; a remark of the tool is whole, as it may name the file with the rest."""
-    body = wrapped(text, "quiet") if text.startswith("[") and text.endswith("]") else line(text, "quiet")
+    remark = text.startswith("[") and text.endswith("]")
+    body = wrapped(tell_outcome(text), "quiet") if remark else line(text, "quiet")
     return marked(body, "│", "quiet", "│")
 
 
@@ -169,7 +171,7 @@ def _outcome_style(status: str) -> str:
 _REFUSALS = (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
 
 
-def _unhappy_end(row: r.CallRow) -> RenderableType:
+def _unhappy_end(row: r.CallRow, *, details: bool) -> RenderableType:
     match row.status:
         case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
             note = clean(row.approval.note)
@@ -183,6 +185,5 @@ def _unhappy_end(row: r.CallRow) -> RenderableType:
         case CallStatus.SKIPPED:
             return draw_end("skipped", "quiet")
         case _:
-            lines = _split_lines(row.output)
-            text = "\n".join(lines[:6]) + (f"\n… {format_plural(len(lines) - 6, 'more line')}" if lines[6:] else "")
+            text = clean(row.output).strip() if details else clean(tell_person(row.output))
             return draw_end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")

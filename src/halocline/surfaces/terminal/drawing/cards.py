@@ -14,7 +14,7 @@ from halocline.protocol.state.todo_markdown import count_done
 from halocline.surfaces import figures
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.drawing.theme import draw_end, line, marked, wrapped
+from halocline.surfaces.terminal.drawing.theme import Band, Wide, draw_end, line, marked, wrapped
 
 PROMPT_LINES, PROMPT_LETTERS = 20, 8_000
 LONGEST_LINE = 1_000
@@ -41,7 +41,7 @@ def prompt_card(row: r.PromptRow) -> RenderableType:
     elif (letters := len(beginning) - PROMPT_LETTERS) > 0:
         body.append(line(f"… {figures.format_plural(letters, 'more character')}", "quiet"))
     body += [wrapped(clean(name), "prompt") for name in row.names]
-    return marked(Group(*body), "❯", "accent")
+    return Wide(Band(marked(Group(*body), "❯", "accent")))
 
 
 def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
@@ -78,10 +78,6 @@ def todos_card(row: r.TodosRow) -> RenderableType:
 def _draw_todo(text: str, status: TodoStatus) -> RenderableType:
     mark, style, mark_style = _TODO[status]
     return marked(wrapped(clean(text), style), mark, mark_style)
-
-
-def checkpoint_card(row: r.CheckpointRow) -> RenderableType:
-    return marked(line(f"checkpoint {clean(row.checkpoint)[:12]} · {clean(row.label)}", "quiet"), "◦", "quiet")
 
 
 def restored_card(row: r.RestoredRow) -> RenderableType:
@@ -133,7 +129,9 @@ def error_card(row: r.ErrorRow) -> RenderableType:
     return marked(Group(*body), "✗", "bad")
 
 
-def end_card(row: r.TurnEndRow) -> RenderableType:
+def end_card(row: r.TurnEndRow, checkpoints: int = 0) -> RenderableType:
+    """The end of a turn, and how many `checkpoints` were taken in it: each is a state to go back to."""
+    saved = [figures.format_plural(checkpoints, "checkpoint")] if checkpoints else []
     match row.reason:
         case StopReason.END_TURN if not (row.failed or row.evidence.not_confirmed):
             mark, style = "✓", "good"
@@ -143,14 +141,13 @@ def end_card(row: r.TurnEndRow) -> RenderableType:
             mark, style = "■", "warn"
     style_of = {row.evidence.doubt: "warn" if row.evidence.not_confirmed else "quiet"}
     more = [line(clean(text), style_of.get(text, "quiet")) for text in row.evidence.lines]
-    return marked(Group(wrapped(clean(figures.describe_ending(row)), "quiet"), *more), mark, style)
+    return marked(Group(wrapped(clean(figures.describe_ending(row, *saved)), "quiet"), *more), mark, style)
 
 
 CARDS: dict[type, tuple[Callable[[Any], RenderableType], str]] = {
     r.StartRow: (start_card, ""),
     r.PromptRow: (prompt_card, ""),
     r.TodosRow: (todos_card, ""),
-    r.CheckpointRow: (checkpoint_card, "line"),
     r.RestoredRow: (restored_card, ""),
     r.RetryRow: (retry_card, "line"),
     r.JobEndRow: (job_end_card, "line"),
@@ -159,6 +156,5 @@ CARDS: dict[type, tuple[Callable[[Any], RenderableType], str]] = {
     r.HookRow: (hook_card, "line"),
     r.NoticeRow: (notice_card, "line"),
     r.ErrorRow: (error_card, ""),
-    r.TurnEndRow: (end_card, ""),
 }
 """The card of each kind of row that looks the same everywhere, and the group of rows without blank lines between."""

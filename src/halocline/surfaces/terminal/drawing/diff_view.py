@@ -1,22 +1,27 @@
 """A unified diff as colored lines with line numbers."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby, takewhile
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from halocline.client.diffs import Spans, mark_changes
 from halocline.protocol.kinds import Diff, Remark
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal
+from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.side_by_side import Columns, pair_lines
-from halocline.surfaces.terminal.drawing.theme import Gutter, line, wrapped
+from halocline.surfaces.terminal.drawing.theme import Band, Gutter, line, wrapped
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _STYLES = {"+": "good", "-": "bad"}
+_BANDS = {"+": "added", "-": "removed"}
+MOST_COLORED = 100_000
+"""Most characters of a diff that are colored as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,8 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
         room = max(0, limit - len(shown))
         if len(diffs) > 1 and room:
             shown.append(Text.assemble(reveal(diff.path), "  ", draw_stat((diff,)), style="title"))
-        shown += _draw_lines(lines[:room], diff.remarks, _number_width(lines), whole_lines)
+        code = CodeColors(diff.path, lines[:room])
+        shown += _draw_lines(lines[:room], diff.remarks, _number_width(lines), whole_lines, code)
         hidden += len(lines[room:])
     if hidden:
         shown.append(line(f"… {format_plural(hidden, 'more line')}", "quiet"))
@@ -76,13 +82,13 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
 
 
 def _draw_lines(
-    lines: Sequence[Line], remarks: Sequence[Remark], width: int, whole_lines: bool
+    lines: Sequence[Line], remarks: Sequence[Remark], width: int, whole_lines: bool, code: "CodeColors"
 ) -> list[RenderableType]:
     """Draw lines with their remarks; without any, old beside new where there is room for both."""
     below, marks = {remark.line: remark for remark in remarks}, find_marks(lines)
     rows: list[RenderableType] = []
     for at, entry in enumerate(lines):
-        rows.append(_draw_row(entry, width, whole_lines, marks.get(at, ())))
+        rows.append(_draw_row(entry, width, whole_lines, marks.get(at, ()), partial(code.find, at)))
         if entry.sign != "-" and entry.number in below:
             rows.append(_draw_remark(below[entry.number], width))
     if remarks or not {"+", "-"} <= {entry.sign for entry in lines}:
@@ -92,7 +98,7 @@ def _draw_lines(
         entry = lines[at]
         if is_old and entry.old:
             entry = replace(entry, number=entry.old)
-        return _draw_row(entry, width, whole_lines, marks.get(at, ()))
+        return _draw_row(entry, width, whole_lines, marks.get(at, ()), partial(code.find, at))
 
     return [Columns(rows, pair_lines([entry.sign for entry in lines]), draw)]
 
@@ -116,7 +122,9 @@ def find_marks(lines: Sequence[Line]) -> dict[int, Spans]:
     return marks
 
 
-def _draw_row(entry: Line, width: int, whole_lines: bool, marks: Spans = ()) -> RenderableType:
+def _draw_row(
+    entry: Line, width: int, whole_lines: bool, marks: Spans, color: Callable[[Console], Text | None]
+) -> RenderableType:
     if entry.number is None:
         return line(f"{'':>{width}} {entry.text}", "quiet")
     style = _STYLES.get(entry.sign, "")
@@ -125,7 +133,58 @@ def _draw_row(entry: Line, width: int, whole_lines: bool, marks: Spans = ()) -> 
     body = wrapped(text, style) if whole_lines else line(text, style)
     for begin, end in marks:
         body.stylize("bold underline", begin, end)
-    return Gutter(body, first, Text(" " * (width + 3), end=""))
+    rest = Text(" " * (width + 3), end="")
+    return DiffRow(Gutter(body, first, rest), _BANDS.get(entry.sign, ""), marks, color)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """A line of a diff: in one color; where the terminal's background is known, as code on a band of its sign."""
+
+    body: Gutter
+    band: str
+    marks: Spans
+    color: Callable[[Console], Text | None]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = self.color(console) if console.get_style("band").bgcolor else None
+        if code is None or not isinstance(self.body.body, Text):
+            yield self.body
+            return
+        code = code.copy()
+        code.no_wrap, code.overflow = self.body.body.no_wrap, self.body.body.overflow
+        for begin, end in self.marks:
+            code.stylize(f"{self.band}.word", begin, end)
+        yield (
+            Band(Gutter(code, self.body.first, self.body.rest), self.band)
+            if self.band
+            else replace(self.body, body=code)
+        )
+
+
+class CodeColors:
+    """The lines of a diff as code in colors, each side read as one text; found when the first of them is drawn."""
+
+    def __init__(self, path: str, lines: Sequence[Line]) -> None:
+        self._path = path
+        self._lines = lines
+        self._drawn: dict[int, Text] | None = None
+
+    def find(self, at: int, console: Console) -> Text | None:
+        """The line at a place; None where it is no code."""
+        if self._drawn is None:
+            self._drawn = {**self._color_side("-", console), **self._color_side("+", console)}
+        return self._drawn.get(at)
+
+    def _color_side(self, sign: str, console: Console) -> dict[int, Text]:
+        places = [at for at, entry in enumerate(self._lines) if entry.sign in (sign, " ") and entry.number]
+        texts = [reveal(self._lines[at].text).expandtabs(4) for at in places]
+        if not any(self._lines[at].sign == sign for at in places) or sum(map(len, texts)) > MOST_COLORED:
+            return {}
+        colored = drawing.markdown.color_code("\n".join(texts), "", console, path=self._path).split(
+            "\n", allow_blank=True
+        )
+        return dict(zip(places, colored, strict=False))
 
 
 def _draw_remark(remark: Remark, width: int) -> RenderableType:

@@ -5,11 +5,14 @@ from functools import cache, cached_property
 from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
+from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
+from rich.text import Text
 
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.theme import find_code_theme
 
 _WEB = ("https://", "http://")
 
@@ -24,10 +27,16 @@ class PlainCode(CodeBlock):
     """Code in the terminal's colors and background."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        code = str(self.text).rstrip("\n")
-        yield Syntax(
-            code, self.lexer_name, theme="ansi_dark", background_color="default", word_wrap=True, padding=(0, 2)
-        )
+        yield Padding(color_code(str(self.text).rstrip("\n"), self.lexer_name, console), (0, 2))
+
+
+def color_code(code: str, language: str, console: Console, *, path: str = "") -> Text:
+    """Code in the terminal's colors, each line as it is; of a part of a file, whose name tells the language."""
+    drawn = Syntax("", Syntax.guess_lexer(path) if path else language, theme=find_code_theme(console)).highlight(code)
+    if drawn.plain.endswith("\n") and not code.endswith("\n"):
+        drawn.right_crop(1)
+    drawn.no_wrap, drawn.overflow = False, "fold"
+    return drawn
 
 
 class Block(Markdown):

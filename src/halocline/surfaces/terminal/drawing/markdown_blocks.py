@@ -5,6 +5,7 @@ code block, table or quote; only blank lines between blocks are dropped.
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 
 _FENCE = re.compile(r"( *)(`{3,}(?=[^`]*$)|~{3,})")
@@ -64,11 +65,16 @@ class Blocks:
         text = "".join(self._partial)
         return (text or (self._lines[-1] if self._lines else ""))[-size:]
 
-    def unfinished(self, most: int) -> str:
-        """The last lines of the unfinished block."""
-        partial = "".join(self._partial)
-        lines = self._lines[-most:] if not self._is_taken else self._lines[1:]
-        return "\n".join([*lines, *([partial] if partial else [])])
+    def unfinished(self, most: int) -> tuple[str, bool]:
+        """The last lines of the unfinished block; True if they are code, without its fence."""
+        is_code = bool(self._fence) and self._open is not _Open.LIST
+        lines = self._lines[1:] if is_code else self._lines
+        return "\n".join([*lines[-most:], "".join(self._partial)]).rstrip("\n"), is_code
+
+    @property
+    def continues_code(self) -> bool:
+        """True if the unfinished block is code whose first lines were taken."""
+        return self._is_taken
 
     def take_code(self) -> tuple[str, bool] | None:
         """Take the complete lines of an unfinished code block, as a block of their own; True if they are its first.
@@ -153,6 +159,12 @@ class Blocks:
     def _take(self) -> list[str]:
         done, self._done = self._done, []
         return done
+
+
+def is_fenced(lines: Sequence[str]) -> bool:
+    """True for the lines of a block that is code between fences."""
+    fence = _FENCE.match(lines[0])
+    return bool(fence and len(fence[1]) < 4 and lines[-1].strip().startswith(fence[2]))
 
 
 def split_blocks(text: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Prints replies as formatted Markdown; the rest of a very long reply is printed as plain text."""
 
 import re
+from collections.abc import Sequence
 
 from rich.text import Text
 
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
-from halocline.surfaces.terminal.drawing.markdown_blocks import CodeRest, split_blocks
+from halocline.surfaces.terminal.drawing.markdown_blocks import CodeRest, is_fenced, split_blocks
 from halocline.surfaces.terminal.drawing.scrollback import Scrollback
 from halocline.surfaces.terminal.drawing.theme import Gutter, line
 
@@ -14,7 +15,7 @@ DRAWN = 24_000
 """Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""
 PLAIN_FROM_HERE = "long reply: the rest is plain text"
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
-_MARGIN = Text("  ", end="")
+MARGIN = Text("  ", end="")
 
 
 class Replies:
@@ -51,19 +52,25 @@ class Replies:
         if self._drawn > DRAWN:
             self._out.print_plain("\n".join(lines[:-1]))
             return
-        while lines and not lines[0].strip():
-            self._out.print(Text(), group)
-            lines = lines[1:]
         if lines[:-1]:
-            self._out.print(Gutter(drawing.markdown.Prose("\n".join([fence, *lines])), _MARGIN, _MARGIN), group)
+            self._print_code(fence, lines[:-1], group)
         self._drawn += len(text)
 
     def _draw(self, text: str) -> None:
         for block in split_blocks(text):
             if _ADDRESS.fullmatch(block):
-                self._out.print_whole(clean(block.strip()))
+                self._out.print_whole(Text(clean(block.strip())))
+            elif (lines := block.split("\n"))[1:-1] and self._out.is_terminal and is_fenced(lines):
+                self._print_code(lines[0], lines[1:-1])
             else:
-                self._out.print(Gutter(drawing.markdown.Prose(block), _MARGIN, _MARGIN))
+                self._out.print(Gutter(drawing.markdown.Prose(block), MARGIN, MARGIN))
+
+    def _print_code(self, fence: str, lines: Sequence[str], group: str = "") -> None:
+        """Print code at the left edge, as it is: what is copied from the terminal is the program."""
+        indent = len(fence) - len(fence.lstrip(" "))
+        code = "\n".join(clean(line)[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines)
+        language = fence.strip().lstrip("`~").strip().partition(" ")[0]
+        self._out.print_whole(drawing.markdown.color_code(code, language or "text", self._out.console), group)
 
 
 def cut_at_line(text: str, most: int) -> tuple[str, str]:

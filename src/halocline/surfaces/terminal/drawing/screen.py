@@ -3,7 +3,7 @@
 Rows are printed in order, each when it is settled; unsettled work is shown in the status line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
 
@@ -13,7 +13,7 @@ from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.state.state import State
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.fold import fold_event, transcript_of
-from halocline.surfaces.rows.transcript import Transcript, forget_settled, is_settled, select_last_words
+from halocline.surfaces.rows.transcript import Transcript, forget_settled, is_settled, split_latest
 from halocline.surfaces.terminal.drawing import call_cards, cards
 from halocline.surfaces.terminal.drawing.activity_line import ActivityLine
 from halocline.surfaces.terminal.drawing.approval_card import decision_line
@@ -25,12 +25,16 @@ from halocline.surfaces.terminal.drawing.scrollback import Scrollback
 from halocline.surfaces.terminal.drawing.shortened import ShortenedRows
 from halocline.surfaces.terminal.drawing.status_line import Activity, StatusLine
 from halocline.surfaces.terminal.drawing.stream import Stream
-from halocline.surfaces.terminal.drawing.theme import Wide
+from halocline.surfaces.terminal.drawing.theme import Wide, line
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is shown by the row of the to-do list or question."""
 SAID = {"plan_mode_respond": "response"}
 """Tools with a message for the person, and the argument that holds it."""
+
+RECALLED_ROWS = 150
+"""Most rows of a task's past that are printed when it is opened."""
+OLDER = "… {count:,} older rows above: {where}"
 
 
 class Screen:
@@ -38,6 +42,9 @@ class Screen:
 
     The status line is drawn only within `async with`, and only on a terminal.
     """
+
+    older_hint = "halo tasks show"
+    """The place of the rows of the past that were not printed."""
 
     def __init__(
         self,
@@ -59,6 +66,8 @@ class Screen:
         self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
+        self._checkpoints = 0
+        self._older: Sequence[r.Row] = ()
 
     @property
     def is_live(self) -> bool:
@@ -82,19 +91,28 @@ class Screen:
     def begin_anew(self) -> None:
         """Reset for another task, whose calls and questions may have the same IDs."""
         self._print_looks()
-        self._transcript, self._printed, self._own = Transcript(), 0, set()
+        self._transcript, self._printed, self._own, self._older = Transcript(), 0, set(), ()
         self._asked = AskedCards(self._print, self._print_markdown)
 
     def recall(self, past: Iterable[ev.Durable], state: State) -> None:
-        """Load past events without printing them, then print where the task stands."""
+        """Load past events, and print where the task stands and its latest turns; those before them are `_older`."""
         self._transcript = transcript_of(past)
         rows = self._transcript.rows
         while self._printed < len(rows) and is_settled(rows[self._printed]):
             self._printed += 1
         modes = (state.plan.mode, state.permissions.approval_mode)
         self._print_row(r.StartRow(state.workspace, state.model.name, *modes, state.roots))
-        for row in select_last_words(rows[: self._printed]):
-            self._print_row(row)
+        self._older, latest = split_latest(rows[: self._printed], RECALLED_ROWS)
+        if self._older:
+            self._print(line(OLDER.format(count=len(self._older), where=self.older_hint), "quiet"))
+        self._reprint(latest)
+
+    def _reprint(self, rows: Iterable[r.Row]) -> None:
+        """Print rows of the past; where the task started is known."""
+        for row in rows:
+            if not isinstance(row, r.StartRow):
+                self._print_row(row)
+        self._print_looks()
 
     def show(self, event: ev.Event) -> None:
         """Show the next event."""
@@ -122,6 +140,10 @@ class Screen:
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
         self._asked.show_question(event, again=again)
+
+    def title_for(self, row: r.CallRow) -> str:
+        """The title to ask with; empty where the card stands just above and is in sight."""
+        return "" if self._out.group == row.call and self._asked.is_in_sight(self._out.console) else row.title
 
     def call_person(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
@@ -157,6 +179,8 @@ class Screen:
             case ev.ErrorRaised():
                 self._print_rows(self._stream.flush())
                 self._advance()
+            case ev.TurnStarted():
+                self._older = ()
             case ev.TurnEnded():
                 self._print_rows(self._stream.flush())
                 self._stream.discard()
@@ -208,6 +232,11 @@ class Screen:
                 self._print(cards.thought_card(row, details=self._details))
             case r.QuestionRow():
                 self._asked.show_answer(row)
+            case r.CheckpointRow():
+                self._checkpoints += 1
+            case r.TurnEndRow():
+                self._print(cards.end_card(row, self._checkpoints))
+                self._checkpoints = 0
             case _:
                 draw, group = cards.CARDS[type(row)]
                 self._print(draw(row), group)

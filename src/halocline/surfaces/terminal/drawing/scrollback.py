@@ -8,9 +8,10 @@ from rich.text import Text
 
 from halocline.surfaces.sanitize import clean, reveal
 from halocline.surfaces.terminal import drawing
+from halocline.surfaces.terminal.drawing.diff_view import DiffRow
 from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
-from halocline.surfaces.terminal.drawing.theme import THEME, Gutter, Safe, Wide
+from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, Wide
 
 LONGEST_NOTICE = 120
 """Most characters of a notification."""
@@ -30,6 +31,10 @@ class Scrollback:
         self.group: str | None = None
         self._is_plain = not console.is_terminal
 
+    @property
+    def is_terminal(self) -> bool:
+        return not self._is_plain
+
     def notify(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
         line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
@@ -47,13 +52,13 @@ class Scrollback:
             self.console.print(Safe(body, apart=apart))
         self.group = group
 
-    def print_whole(self, text: str) -> None:
-        """Print a line unwrapped, so that it can be copied from the terminal."""
+    def print_whole(self, text: Text, group: str = "") -> None:
+        """Print lines as they are, so that they can be copied: the terminal alone wraps them."""
         self.status.erase()
-        if self.group is not None:
-            self.console.print()
-        self.console.print(Safe(Text(text)), soft_wrap=True)
-        self.group = ""
+        apart = self.group is not None and not (group and group == self.group)
+        text.no_wrap, text.overflow = True, "ignore"
+        self.console.print(Safe(text, apart=apart), soft_wrap=True)
+        self.group = group
 
     def print_plain(self, text: str) -> None:
         """Print text of any length without rich; the terminal wraps its lines."""
@@ -83,7 +88,7 @@ def draw_lines(body: RenderableType) -> Iterator[str]:
         case Group():
             for part in body.renderables:
                 yield from draw_lines(part)
-        case Wide():
+        case Wide() | Band() | DiffRow():
             yield from draw_lines(body.body)
         case Columns():
             for part in body.rows:

@@ -53,9 +53,14 @@ class Stream:
         """The end of the streamed text, for the status line."""
         return self._blocks.tail(200) or "".join(self._thought[-40:])[-200:]
 
-    def unfinished(self, most: int) -> str:
-        """The last lines of the unfinished block."""
+    def unfinished(self, most: int) -> tuple[str, bool]:
+        """The last lines of the unfinished block; True if they are code."""
         return self._blocks.unfinished(most)
+
+    @property
+    def continues_code(self) -> bool:
+        """True if the unfinished block is code whose first lines were printed."""
+        return self._blocks.continues_code
 
     def take_code(self) -> tuple[str, bool] | None:
         """Take the complete lines of an unfinished code block; True if they are its first."""

@@ -1,10 +1,14 @@
 """Theme of line mode: one accent, dim for secondary text, green and red only for outcomes and changes."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rich.color import Color, blend_rgb
+from rich.color_triplet import ColorTriplet
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme as Styles
 
@@ -15,13 +19,30 @@ WIDEST = 110
 """Most columns used; longer lines are hard to read. A diff may use more, for two columns."""
 
 
-def build_styles(theme: Theme) -> Styles:
-    """Build the styles of rows from those of a theme, whose words are the same."""
+_TINTS = {
+    "added": ("good", 0.22),
+    "added.word": ("good", 0.45),
+    "removed": ("bad", 0.22),
+    "removed.word": ("bad", 0.45),
+}
+"""Bands of a diff: the role whose color is mixed into the background, and how much of it."""
+_BAND = 0.09
+"""How much of the text's color is in the band of a prompt."""
+_LIGHT = 384
+"""From this sum of its three parts on, a background is light."""
+
+
+def build_styles(theme: Theme, behind: ColorTriplet | None = None) -> Styles:
+    """Build the styles of rows from those of a theme, whose words are the same.
+
+    `behind` is the color of the terminal's background: where it is unknown, nothing has a band.
+    """
     roles = theme.styles
     accent, quiet, title = roles["accent"], roles["quiet"], roles["title"]
     return Styles(
         {
             **roles,
+            **_mix_bands(roles, behind if theme.has_colors else None),
             **dict.fromkeys(("markdown.code", "markdown.item.bullet", "markdown.item.number"), accent),
             **dict.fromkeys(("markdown.h2", "markdown.h3", "markdown.table.header"), title),
             "markdown.h1": f"underline {title}",
@@ -34,6 +55,24 @@ def build_styles(theme: Theme) -> Styles:
     )
 
 
+def _mix_bands(roles: Mapping[str, str], behind: ColorTriplet | None) -> dict[str, Style]:
+    """The styles of bands; without a background they are empty."""
+    if behind is None:
+        return dict.fromkeys((*_TINTS, "band"), Style())
+    ink = ColorTriplet(0, 0, 0) if sum(behind) >= _LIGHT else ColorTriplet(255, 255, 255)
+    mixed = {"band": blend_rgb(behind, ink, _BAND)}
+    for name, (role, share) in _TINTS.items():
+        color = Style.parse(roles[role]).color
+        mixed[name] = blend_rgb(behind, color.get_truecolor() if color else ink, share)
+    return {name: Style(bgcolor=Color.from_triplet(color)) for name, color in mixed.items()}
+
+
+def find_code_theme(console: Console) -> str:
+    """The colors of code that can be read on the terminal's background; where it is unknown, those for dark ones."""
+    behind = console.get_style("band").bgcolor
+    return "ansi_light" if behind and sum(behind.get_truecolor()) >= _LIGHT else "ansi_dark"
+
+
 THEME = build_styles(TERMINAL)
 
 
@@ -42,6 +81,8 @@ class ThemeChoice:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._theme = TERMINAL
+        self._behind: ColorTriplet | None = None
         self._is_begun = False
 
     def begin(self, theme: Theme) -> bool:
@@ -54,8 +95,15 @@ class ThemeChoice:
     def choose(self, theme: Theme) -> None:
         """Draw with a theme from now on."""
         self._is_begun = True
-        self._console.push_theme(build_styles(theme), inherit=False)
+        self._theme = theme
+        self._console.push_theme(build_styles(theme, self._behind), inherit=False)
         self._console.no_color = not theme.has_colors or bool(os.environ.get("NO_COLOR"))
+
+    def learn_background(self, color: tuple[int, int, int]) -> None:
+        """Draw bands that suit the color behind the text, where there are more colors than 16."""
+        if self._console.color_system in ("256", "truecolor"):
+            self._behind = ColorTriplet(*color)
+            self._console.push_theme(build_styles(self._theme, self._behind), inherit=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +121,21 @@ class Gutter:
         for index, line in enumerate(lines):
             yield from console.render(self.rest if index else self.first, options)
             yield from line
+            yield Segment.line()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A body on a band of a style, as wide as there is room; one without a background changes nothing."""
+
+    body: RenderableType
+    style: str = "band"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        style = console.get_style(self.style)
+        is_drawn = style.bgcolor is not None
+        for row in console.render_lines(self.body, options, style=style, pad=is_drawn):
+            yield from row
             yield Segment.line()
 
 
