@@ -19,7 +19,7 @@ ALONE = ("-y", "--yolo")
 
 
 class FirstFrame:
-    """The composer's mark and hint. `modes` are those of the terminal before it; None without a frame."""
+    """The composer's rule, mark and hint. `modes` are those of the terminal before it; None without a frame."""
 
     def __init__(self) -> None:
         self.modes: list[Any] | None = None
@@ -37,7 +37,8 @@ class FirstFrame:
             quiet[3] &= ~termios.ECHO
             termios.tcsetattr(0, termios.TCSANOW, quiet)
             dim, plain = ("", "") if os.environ.get("NO_COLOR") else ("\x1b[90m", "\x1b[0m")
-            os.write(1, f"\n❯ {dim}Ask anything{plain}\r\x1b[2C".encode())
+            rule = "─" * os.get_terminal_size(1).columns
+            os.write(1, f"\n{dim}{rule}{plain}\n❯ {dim}Ask anything{plain}\r\x1b[2C".encode())
         except (termios.error, OSError):
             return
         self.modes = modes
@@ -54,11 +55,11 @@ class FirstFrame:
             termios.tcsetattr(0, termios.TCSADRAIN, modes)
 
     def erase(self) -> bool:
-        """Erase the frame, whose two rows are ours. False if there is none."""
+        """Erase the frame, whose three rows are ours. False if there is none."""
         if self._streams is None:
             return False
         (sys.stdout, sys.stderr), self._streams = self._streams, None
-        os.write(1, b"\r\x1b[1A\x1b[J")
+        os.write(1, b"\r\x1b[2A\x1b[J")
         return True
 
 
