@@ -672,3 +672,14 @@ def test_on_a_cleared_window_nothing_is_printed_twice(halo: Halo, open_terminal:
     terminal.presses("C-c").sees("Press Ctrl-C").presses("C-c").sees("halo -r")
     shown = terminal.everything
     assert [shown.count(text) for text in ("❯ first prompt", "❯ second prompt", HINT, "act · ask")] == [1, 1, 0, 0]
+
+
+def test_no_row_is_lost_or_doubled_while_the_size_changes_again_and_again(halo: Halo, open_terminal: Open) -> None:
+    text = "".join(f"Paragraph {number} has some words of its own.\n\n" for number in range(40))
+    terminal = open_terminal(80, 24).starts("-m", halo.script({"text": text, "pace": 0.01})).says("go").sees("writing")
+    for columns, rows in [(100, 24), (40, 30), (30, 15), (120, 40), (50, 20), (200, 60), (80, 24)]:
+        terminal.resizes(columns, rows)
+        time.sleep(0.12)
+    terminal.saw("✓ done")
+    found = re.findall(r"Paragraph (\d+) has", terminal.everything)
+    assert found == [str(number) for number in range(40)]

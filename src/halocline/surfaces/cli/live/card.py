@@ -146,7 +146,7 @@ class Card:
         is_selected = at == self._keys.selected and is_open
         style = "class:title" if is_selected else ("" if is_open else "class:quiet")
         name = f"{'esc' if key == ESCAPE else key:<4}"
-        text = wrap_line(reveal(label), max(8, width - 8))
+        text = wrap_line(reveal(label).replace("\n", "␊"), max(8, width - 8))
         first: Fragments = [("class:accent", f"{'❯ ' if is_selected else '  '}{name}"), (style, text[0])]
         return [first, *([("", "      "), (style, more)] for more in text[1:])]
 

@@ -93,7 +93,7 @@ const EFFECTS = {
   writes_outside: 'writes outside the workspace',
   network: 'uses the network',
   destructive: 'destructive',
-  unknown: 'unknown effect',
+  unknown: 'could change anything',
 }
 
 /** The most that a part of a command can do, in words. Pure. */
