@@ -1,13 +1,19 @@
 """Work in a worktree that git or a record of a merge does not show is still neither lost nor passed over."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line, make_bench
 
+from halocline.checkpoints.recovery.journal import Change, Journal, write_journal
 from halocline.checkpoints.repository.stores import open_repository
+from halocline.checkpoints.store.entries import Entry
+from halocline.checkpoints.store.objects import write_object
+from halocline.checkpoints.store.reading import PLAIN
 from halocline.git.worktree_changes import read_ignored
 from halocline.protocol.errors import HaloclineError
+from halocline.runtime.history.worktrees import Choice
 
 pytestmark = pytest.mark.process
 
@@ -159,3 +165,53 @@ async def test_a_link_that_goes_up_behind_a_name_counts_as_leading_out(bench: Wo
     (folder / "sub/up").symlink_to("../a.txt")
     done = await bench.worktrees.merge("x", bench.context())
     assert ([one.path for one in done.guarded], done.merged.changed) == (["a"], ("b", "sub/up"))
+
+
+async def test_a_deletion_that_a_choice_left_counts_as_merged_until_the_file_is_back(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    (bench.main / "a.txt").unlink()
+    done = await bench.worktrees.merge("x", bench.context(), Choice.OURS)
+    assert done.is_whole
+    (work,) = await bench.worktrees.list()
+    assert (work.is_merged, work.edited) == (True, ("a.txt",))
+    (folder / "new.txt").write_text("new\n")
+    await bench.worktrees.merge("x", bench.context())
+    assert (await bench.worktrees.work("x")).is_merged
+    bench.git("checkout", "--quiet", "a.txt")
+    assert (await bench.worktrees.work("x")).unmerged == ("a.txt",)
+
+
+async def test_what_a_killed_merge_left_half_made_is_undone_before_worktrees_are_compared(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (folder / "new.txt").write_text("new\n")
+    await bench.worktrees.merge("x", bench.context())
+    change_line(folder / "a.txt", 2, "theirs")
+    before, after = (bench.main / "a.txt").read_bytes(), (folder / "a.txt").read_bytes()
+    store = open_repository(bench.home / "checkpoints", bench.main)
+    with store.opened() as git:
+        old, new = (Entry(PLAIN, write_object(git.store, b"blob", content)) for content in (before, after))
+    write_journal(store.path, Journal(".halo-1.tmp", (Change(b"a.txt", old, new),)))
+    (bench.main / "a.txt").write_bytes(after)
+    (work,) = await bench.worktrees.list()
+    assert work.unmerged == ("a.txt",)
+    assert (bench.main / "a.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize("may", [True, False])
+async def test_what_no_checkpoint_can_hold_is_asked_about_before_it_is_lost(bench: WorktreeBench, may: bool) -> None:
+    folder = await bench.open()
+    (folder / "large.bin").write_bytes(bytes(6_000_000))
+    asked = []
+
+    async def may_lose(files: Sequence[str]) -> bool:
+        asked.append((*files, folder.exists()))
+        return may
+
+    if may:
+        await bench.worktrees.discard("x", force=True, may_lose=may_lose)
+    else:
+        with pytest.raises(HaloclineError, match="stays"):
+            await bench.worktrees.discard("x", force=True, may_lose=may_lose)
+    assert asked == [("large.bin", True)]
+    assert folder.exists() == (not may)

@@ -14,6 +14,7 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.history.worktrees import (
     Choice as Choice,
     Discarded as Discarded,
+    MayLose,
     WorktreeMerge as WorktreeMerge,
     WorktreePreview as WorktreePreview,
     Worktrees,
@@ -73,7 +74,7 @@ class WorktreeService:
         worktree = await self._worktrees.find(name)
         return await self._worktrees.merge(name, self._find_context(worktree.main), choice, guarded=guarded)
 
-    async def discard(self, name: str, *, force: bool = False) -> Discarded:
+    async def discard(self, name: str, *, force: bool = False, may_lose: MayLose | None = None) -> Discarded:
         """Remove a worktree, as `Worktrees.discard` does, but never one in which a task is open."""
         worktree = await self._worktrees.find(name)
         running = [task for task, is_open in self.find_tasks(WorktreeWork(worktree)).items() if is_open]
@@ -81,7 +82,7 @@ class WorktreeService:
             raise HaloclineError(
                 f"Task {running[0]} is open in the worktree {name}.", f"End it: halo stop {running[0]}"
             )
-        return await self._worktrees.discard(name, force=force)
+        return await self._worktrees.discard(name, force=force, may_lose=may_lose)
 
     def find_setup(self, folder: Path, mode: ApprovalMode | None, *, trusted: bool = False) -> WorktreeSetup | None:
         """Return the command for a new worktree by the settings of the folder it was made from, judged there.

@@ -73,8 +73,6 @@ def describe_discarded(gone: Discarded) -> list[str]:
         lines.append(f"The branch {clean(gone.branch)} stays: git could not count its commits.")
     if gone.commits:
         lines.append(f"The branch {clean(gone.branch)} stays: only it has {format_plural(gone.commits, 'commit')}.")
-    if gone.lost:
-        lines.append(f"No checkpoint could hold: {clean(name_some(gone.lost, SHOWN))}.")
     if gone.checkpoint:
         again = f"git worktree add --quiet -B {branch} {folder} {gone.tip[:12]}"
         back = f"halo checkpoints restore {gone.checkpoint[:10]} -C {folder} --overwrite --yes"

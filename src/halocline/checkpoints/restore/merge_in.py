@@ -114,8 +114,9 @@ def merge_files(
             _apply(repository, git, source, undo.sha, changes)
         settled = {one.path: one.theirs for one in judged if not one.conflict}
         settled = {path: entry for path, entry in settled.items() if path in possible or path not in wanted}
+        left_gone = {one.path for one in judged if one.path in settled and one.theirs and not one.becomes}
         if settled and (changes or choice):
-            _record(git, source, undo.sha, settled)
+            _record(git, source, undo.sha, settled, left_gone)
         forget_made(git.store)
     return _describe(undo.sha, judged, possible)
 
@@ -238,10 +239,18 @@ def _apply(repository: Repository, git: Git, source: Source, undo: str, changes:
         repository.save_now(git, f"{AFTER}{undo[:10]}")
 
 
-def _record(git: Git, source: Source, undo: str, settled: Mapping[Path, Entry | None]) -> None:
+def _record(
+    git: Git,
+    source: Source,
+    undo: str,
+    settled: Mapping[Path, Entry | None],
+    left_gone: Collection[Path] = (),
+) -> None:
     last = merge_record.read_merge(git, source.key)
-    earlier = last.files if last and (last.base, last.made) == (source.base, source.made) else {}
-    record = merge_record.MergeRecord(source.base, source.made, undo, {**earlier, **settled})
+    last = last if last and (last.base, last.made) == (source.base, source.made) else None
+    files = {**(last.files if last else {}), **settled}
+    gone = {*(last.left_gone - settled.keys() if last else ()), *left_gone}
+    record = merge_record.MergeRecord(source.base, source.made, undo, files, left_gone=frozenset(gone))
     merge_record.write_merge(git, source.key, record)
 
 

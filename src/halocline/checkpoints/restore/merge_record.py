@@ -26,7 +26,8 @@ class MergeRecord(Value, frozen=True):
     """The last merge: the commit in `base` was common to both folders, `made` says which folder it was.
 
     `files` are all that were merged since that base, as the other folder had them; `undo` is the checkpoint before the
-    last merge, `earlier` the record before it.
+    last merge, `earlier` the record before it. `left_gone` are those of the files that the main folder has deleted, and
+    that a choice left so.
     """
 
     base: str
@@ -34,6 +35,7 @@ class MergeRecord(Value, frozen=True):
     undo: str
     files: Mapping[bytes, Entry | None] = {}
     earlier: str = ""
+    left_gone: frozenset[bytes] = frozenset()
 
 
 class _Message(Value, frozen=True):
@@ -41,6 +43,7 @@ class _Message(Value, frozen=True):
     made: str
     undo: str
     gone: tuple[str, ...] = ()
+    left_gone: tuple[str, ...] = ()
 
 
 def read_merge(git: Git, key: str) -> MergeRecord | None:
@@ -54,7 +57,8 @@ def read_merge(git: Git, key: str) -> MergeRecord | None:
         split = (record.partition(b"\t") for record in listing)
         files: dict[bytes, Entry | None] = {path: _parse_entry(head) for head, _, path in split}
         files |= {path.encode("latin-1"): None for path in message.gone}
-        return MergeRecord(message.base, message.made, message.undo, files, earlier)
+        left_gone = frozenset(path.encode("latin-1") for path in message.left_gone)
+        return MergeRecord(message.base, message.made, message.undo, files, earlier, left_gone)
     return None
 
 
@@ -68,7 +72,8 @@ def write_merge(git: Git, key: str, record: MergeRecord) -> None:
     files = {path: entry for path, entry in record.files.items() if entry}
     tree = change_tree(git, write_object(git.store, b"tree", b""), files)
     gone = tuple(path.decode("latin-1") for path, entry in record.files.items() if entry is None)
-    message = msgspec.json.encode(_Message(record.base, record.made, record.undo, gone)).decode()
+    left_gone = tuple(sorted(path.decode("latin-1") for path in record.left_gone))
+    message = msgspec.json.encode(_Message(record.base, record.made, record.undo, gone, left_gone)).decode()
     parent = git.word("for-each-ref", "--format=%(objectname)", f"{MERGES}/{key}") or None
     commit = write_commit(git.store, tree, parent, f"{_LABEL}{message}\n", int(time.time()))
     sync_store(git.store)

@@ -18,6 +18,7 @@ from halocline.checkpoints.restore.merge_record import MergeRecord, read_merge
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store.contents import read_blobs
 from halocline.checkpoints.store.git import Runner
+from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.reading import Kept, Reader
 from halocline.edits.alignment import list_opcodes
 from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes
@@ -61,11 +62,19 @@ def open_store(stores: Path, worktree: Worktree, limits: Limits) -> Repository:
 async def load_work(stores: Path, worktree: Worktree, limits: Limits) -> LoadedWork:
     """Read what a worktree changed. Raises UsageError and GitUnusable."""
     repository = open_store(stores, worktree, limits)
+    await asyncio.to_thread(_undo_half_made, repository)
     record = await asyncio.to_thread(read_record, repository, worktree)
     changes = await read_changes(worktree, record.files if record else ())
     known = record if record and record.base == changes.base else None  # a commit that both have may have come since
     loaded = await asyncio.to_thread(_read_sides, worktree, repository, changes, known)
     return replace(loaded, undo=record.undo if record else "")
+
+
+def _undo_half_made(repository: Repository) -> None:
+    """Undo what a killed merge left half made before files are compared. Raises CheckpointsOff."""
+    if os.path.lexists(repository.path / JOURNAL) and os.access(repository.path, os.W_OK):
+        with repository.lock_store(repository.limits.patience):
+            pass  # whoever opens the store undoes it
 
 
 def read_record(repository: Repository, worktree: Worktree) -> MergeRecord | None:
@@ -98,7 +107,8 @@ def _read_sides(
                 continue
             first = _fill_pointer(first, theirs, now)
             base = _fill_pointer(last.get(path, first), theirs, now)
-            if path in last and _has_lost(first, base, now):
+            stays_gone = record is not None and now is None and path in record.left_gone
+            if path in last and not stays_gone and _has_lost(first, base, now):
                 base = first
             if theirs != base:
                 sides[path], present[path] = (base, theirs), now

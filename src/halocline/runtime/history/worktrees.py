@@ -7,7 +7,7 @@ The files of a worktree are as untrusted as those of any folder; paths are judge
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -41,6 +41,8 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import Value
 from halocline.runtime.history.worktree_work import LoadedWork, load_work, make_key, open_store, read_record
 
+MayLose = Callable[[Sequence[str]], Awaitable[bool]]
+"""Asks whether these files may be lost."""
 _NAMED = 20
 _ASKED = dict.fromkeys((ApprovalSwitch.EDIT, ApprovalSwitch.EDIT_OUTSIDE))
 _LARGE = "it is too large or cannot be read"
@@ -187,10 +189,11 @@ class Worktrees:
             undo_merge, open_store(self._stores, worktree, self._limits), make_key(worktree), name
         )
 
-    async def discard(self, name: str, *, force: bool = False) -> Discarded:
+    async def discard(self, name: str, *, force: bool = False, may_lose: MayLose | None = None) -> Discarded:
         """Remove a worktree. With `force` also one with unmerged work.
 
-        A checkpoint keeps what the main folder does not have as the worktree has it.
+        A checkpoint keeps what the main folder does not have as the worktree has it. `may_lose` is asked before
+        something is lost that no checkpoint can hold.
 
         Raises HaloclineError with the unmerged files, and GitUnusable.
         """
@@ -211,6 +214,8 @@ class Worktrees:
         kept: tuple[str, tuple[str, ...]] = "", ()
         if work.edited or not work.is_merged:
             kept = await asyncio.to_thread(self._keep_work, work)
+        if kept[1] and may_lose and not await may_lose(kept[1]):
+            raise HaloclineError(f"The worktree {name} stays.", f"It is in {worktree.folder}.")
         left = await remove_worktree(worktree)
         before_merge = await asyncio.to_thread(self._forget, worktree)
         return Discarded(worktree, *kept, left.commits, left.branch, left.tip, before_merge)

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 
 from halocline.client.options import Choices
 from halocline.client.tasks import open_client
@@ -14,6 +15,7 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.checkpoints import show_diff
 from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.stderr import print_message, print_raw
+from halocline.surfaces.restore_plan import SHOWN
 from halocline.surfaces.sanitize import clean
 
 
@@ -63,9 +65,15 @@ async def _undo(service: WorktreeService, arguments: argparse.Namespace) -> None
         raise NotWhole(f"Not undone: {clean(name_some(stay))}.", "What you changed since is in the same lines.")
 
 
+async def _may_lose(files: Sequence[str]) -> bool:
+    """Ask at a terminal about what no checkpoint can hold; elsewhere `--force` is the answer."""
+    print_raw(f"No checkpoint can hold: {clean(name_some(files, SHOWN))}.")
+    return not sys.stdin.isatty() or ask_yes_no("Lose that for good?")
+
+
 async def _discard(service: WorktreeService, arguments: argparse.Namespace) -> None:
     try:
-        gone = await service.discard(arguments.name, force=arguments.force)
+        gone = await service.discard(arguments.name, force=arguments.force, may_lose=_may_lose)
     except UsageError:
         raise
     except HaloclineError as error:
@@ -74,6 +82,6 @@ async def _discard(service: WorktreeService, arguments: argparse.Namespace) -> N
         print_raw(clean(error.text))
         if not ask_yes_no("Discard it all the same? A checkpoint keeps what it can of it."):
             raise
-        gone = await service.discard(arguments.name, force=True)
+        gone = await service.discard(arguments.name, force=True, may_lose=_may_lose)
     for line in worktree_text.describe_discarded(gone):
         print_raw(line)
