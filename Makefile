@@ -46,7 +46,7 @@ $(VENV)/.bubblewrap: | $(STAMP)
 $(CHROMIUM): $(STAMP)
 	@scripts/chromium.sh && touch $(CHROMIUM) || true
 
-# Three quarters of what tests take is waiting, for terminals and deadlines, so there are more workers than cores. A test that ran into
+# Much of what tests take is waiting, for terminals and deadlines, so there are more workers than cores. A test that ran into
 # a deadline on a busy machine runs again, twice at most; one of a surface, whatever failed, once (tests/conftest.py). The summary names
 # them. Other failures stand.
 # What even its time limit of 300 seconds a try does not end is ended here with its worker, and all stacks are shown.

@@ -104,30 +104,30 @@ def edit_ten(folder: Path, turn: int) -> None:
         path.write_text(f"{path.read_text()}# {turn}\n")
 
 
-def measure(workspace: Path, stores: Path) -> dict[str, tuple[float, float]]:
+def measure(workspace: Path, stores: Path, times: int = _TIMES, fewer: int = _FEWER) -> dict[str, tuple[float, float]]:
     """For each figure the floor's milliseconds and ours: medians, in turn, after one uncounted run of both."""
     bare, ours = Bare(workspace, stores / "bare"), Ours(workspace, stores / "ours")
     first, edits = [], []
-    for turn in range(_TIMES + 1):
+    for turn in range(times + 1):
         bare.begin()
         ours.begin()
         first.append(_in_turn(turn, bare.first, ours.take))
-    for turn in range(_TIMES + 1):
+    for turn in range(times + 1):
         edit_ten(workspace, turn)
         edits.append(_in_turn(turn, bare.take, ours.take))
-    worktrees = measure_worktrees(stores / "small")
+    worktrees = measure_worktrees(stores / "small", times, fewer)
     return {
         name: (median(low for low, _ in pairs[1:]), median(high for _, high in pairs[1:]))
         for name, pairs in zip(CHECKPOINTS, (first, edits, worktrees), strict=True)
     }
 
 
-def measure_worktrees(project: Path) -> list[tuple[float, float]]:
+def measure_worktrees(project: Path, times: int, files: int) -> list[tuple[float, float]]:
     """Milliseconds of both, in turn; each worktree is removed again."""
     from halocline.git.worktrees import open_worktree
 
     project.mkdir()
-    make_tree(project, _FEWER)
+    make_tree(project, files)
     commit_all(project)
     place = project.with_name(f"{project.name}-worktrees")
 
@@ -145,7 +145,7 @@ def measure_worktrees(project: Path) -> list[tuple[float, float]]:
             git("worktree", "remove", "--force", str(place / name))
         return took
 
-    return [begin(turn) for turn in range(_TIMES + 1)]
+    return [begin(turn) for turn in range(times + 1)]
 
 
 def _in_turn(turn: int, floor: Callable[[], None], ours: Callable[[], None]) -> tuple[float, float]:

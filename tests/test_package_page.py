@@ -3,11 +3,11 @@
 import json
 import re
 
-import pytest
 from scripts.build_version import VENDORED, list_parts
 from scripts.package_page import describe_package
 from scripts.vendor import LINE
 from tests.architecture.sources import ROOT
+from tests.tables import for_each
 
 NOTICES = (ROOT / VENDORED).with_name("NOTICES.txt")
 MANIFEST = json.loads((ROOT / VENDORED).read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def test_every_package_in_the_wheel_has_a_notice_with_its_licence_and_no_other_h
     assert len(silent) * 10 < len(noticed)
 
 
-@pytest.mark.parametrize("file", sorted({row["file"] for row in MANIFEST if row["file"].endswith(".js")}))
+@for_each("file", sorted({row["file"] for row in MANIFEST if row["file"].endswith(".js")}))
 def test_what_a_file_says_it_was_made_of_has_a_notice(file):
     text = (ROOT / VENDORED).parent.joinpath(file).read_text(encoding="utf-8")
     held = {row["package"] for row in MANIFEST if row["file"] == file}

@@ -6,8 +6,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from posixpath import normpath
 
-import pytest
 from tests.architecture.page_sources import PAGE, read_modules
+from tests.tables import for_each
 
 MOST_MODULES = 20
 FEATURES = {
@@ -92,6 +92,6 @@ def test_every_loaded_file_is_there() -> None:
     assert [str(other) for other in loaded if not (PAGE / other).is_file()] == []
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS))
+@for_each("room", sorted(ROOMS))
 def test_a_room_holds_no_more_than_one_can_look_through(room: str) -> None:
     assert Counter(map(name_room, read_modules()))[room] <= MOST_MODULES

@@ -4,8 +4,8 @@ from collections import Counter
 from importlib import import_module
 
 import msgspec
-import pytest
 from tests.architecture.sources import MODULES, ROOT, SOURCE, find_nodes, parse_modules
+from tests.tables import for_each
 
 from halocline.ports.tool import Tool
 from halocline.tools import toolset
@@ -37,7 +37,7 @@ def tool_modules():
     return [path for path in MODULES if path.parent.name == "tools" and path.stem not in NOT_TOOLS]
 
 
-@pytest.mark.parametrize("path", tool_modules(), ids=lambda path: path.stem)
+@for_each("path", tool_modules())
 def test_a_tool_module_has_its_parts_and_is_named_as_the_model_calls_it(path):
     module = import_module(f"halocline.tools.{path.stem}")
     assert isinstance(module.TOOL, Tool)

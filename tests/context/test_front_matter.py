@@ -1,5 +1,6 @@
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.context.instructions.front_matter import LONGEST, Rule, When, rule_in
 
@@ -12,8 +13,8 @@ def read(dialect: str, lines: str, name: str = "a.md") -> Rule:
     return rule_in(head(lines), dialect, name)
 
 
-@pytest.mark.parametrize(
-    ("dialect", "lines", "when", "globs"),
+@for_each(
+    "dialect, lines, when, globs",
     [
         ("cline", "", When.ALWAYS, ()),
         ("cline", "description: x\nauthor: y\nversion: 1\ntags: [a]\nglobs: src/**", When.ALWAYS, ()),

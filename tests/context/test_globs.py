@@ -1,10 +1,10 @@
-import pytest
+from tests.tables import for_each
 
 from halocline.context.instructions.globs import fitting_path, in_any_folder, matches_glob
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path", "does"),
+@for_each(
+    "pattern, path, does",
     [
         ("src/api/**", "src/api/users.py", True),
         ("src/api/**", "src/api/v1/users.py", True),

@@ -3,6 +3,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from halocline.context.system_prompt.build import SECTIONS, PromptOptions, sections_of, system_prompt
 from halocline.context.system_prompt.model_families import FAMILIES, family_of
@@ -60,8 +61,8 @@ def test_a_family_is_told_what_it_needs_and_each_only_that():
     assert "announcing" in both
 
 
-@pytest.mark.parametrize(
-    ("model", "known"),
+@for_each(
+    "model, known",
     [
         ("openai/gpt-5.6", "gpt"),
         ("openrouter/anthropic/claude-haiku", "claude"),

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 from tests.context.vendor_rules import VENDORS
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, request
+from tests.tables import for_each
 
 from halocline.context.tool_schemas import KEY, LARGEST_SCHEMA, normalize_schema, outline_schema
 from halocline.ports.tool import ToolSpec
@@ -186,7 +187,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_every_vendor_takes_what_servers_are_known_to_give(case):
     check(CASES[case])
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from docs.generate import FOLDER, PAGES
+from tests.tables import for_each
 
 from halocline.surfaces.cli.command_table import COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS, ExitCode
@@ -11,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 CONTRIBUTING = sorted((ROOT / "docs" / "contributing").glob("*.md"))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@for_each("name", PAGES)
 def test_a_reference_page_says_what_its_registry_says(name):
     assert (FOLDER / name).read_text() == PAGES[name](), "run: make docs"
 

@@ -197,8 +197,8 @@ def test_lines_that_stand_twice_are_refused(made, drift):
         all_or_none(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
 
 
-@pytest.mark.parametrize("made", MADE, ids=ids)
-@pytest.mark.parametrize("form", FORMS)
+@for_each("made", MADE)
+@for_each("form", FORMS)
 def test_a_changed_line_that_is_not_in_the_file_is_refused_and_shown(made, form):
     at = made.line - made.first
     other = "zzz " + made.search[at].strip()[::-1]

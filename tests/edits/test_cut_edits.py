@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from tests.providers.markup import TOOLS, meant, read
 from tests.providers.streams import endpoint, message_of, request, translated
+from tests.tables import for_each
 
 from halocline.edits.edit import Edit
 from halocline.edits.formats import blocks, patch
@@ -185,8 +186,8 @@ WIRES = {
 }
 
 
-@pytest.mark.parametrize("tool", ARGUMENTS)
-@pytest.mark.parametrize(("wire", "events", "stop"), WIRES.values(), ids=WIRES)
+@for_each("tool", ARGUMENTS)
+@for_each("wire, events, stop", WIRES.values())
 def test_a_call_whose_json_is_cut_is_not_run(tool: str, wire: type, events: Callable, stop: str):
     whole = json.dumps(ARGUMENTS[tool], ensure_ascii=False)
     vendor = {AnthropicFromWire: "anthropic", OpenAIFromWire: "openai", ResponsesFromWire: "openai-responses"}[wire]

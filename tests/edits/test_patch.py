@@ -1,4 +1,5 @@
 import pytest
+from tests.tables import for_each
 
 from halocline.edits.edit import Edit, Grain, UnplacedEdits
 from halocline.edits.formats.patch import Action, MalformedPatch, Section, parse_patch
@@ -10,7 +11,7 @@ HUNK = Edit(1, ("x", "y"), ("x", "z"), "hunk", Grain.LINES, ("def f():",))
 WHOLE = [Section(Action.UPDATE, "a.py", edits=(HUNK,))]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"*** Begin Patch\n{UPDATE}*** End Patch",
@@ -61,8 +62,8 @@ def test_an_empty_line_is_context_inside_a_hunk_and_nothing_at_its_end():
     assert [edit.search for edit in section.edits] == [("x", "", "y"), ("z",)]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each(
+    "text, message",
     [
         ("", "This is not a patch"),
         ("hello", "This is not a patch"),

@@ -1,4 +1,5 @@
 import pytest
+from tests.tables import for_each
 
 from halocline.edits.formats.shell_patch import ShellPatch, shell_patch
 
@@ -45,7 +46,7 @@ def test_the_folder_that_it_changes_to_first_is_where_its_paths_begin(command: s
     assert shell_patch(command) == ShellPatch("src/app", PATCH)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "apply_patch < fix.patch",

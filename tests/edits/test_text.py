@@ -3,6 +3,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.edits.text import BinaryContent, NotEncodable, Offsets, TextFile, decode_text, encode_text, lines_of
 
@@ -145,7 +146,7 @@ def test_an_encoding_that_the_text_shows_is_told_and_gets_its_own_characters(enc
         encode_text(file.with_view(file.view + "🐈"))
 
 
-@pytest.mark.parametrize(("words", "encoding"), UNSURE)
+@for_each("words, encoding", UNSURE)
 def test_a_file_whose_encoding_is_uncertain_gets_no_characters_of_another(words, encoding):
     data = (words + EMPTY).encode(encoding)
     file = decode_text(data)
@@ -184,10 +185,10 @@ def test_japanese_in_seven_bits_is_text_and_stays_so():
     assert encode_text(file.with_view(file.view + "さくら\n")).isascii()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "declared", ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "cp949", "utf-16", "utf-16le", "utf-32", "latin-1"]
 )
-@pytest.mark.parametrize("text", ["é ü é\n", "中文字符测试\n", "日本語テキスト表示確認\n", "# coding: latin-1\né\n"])
+@for_each("text", ["é ü é\n", "中文字符测试\n", "日本語テキスト表示確認\n", "# coding: latin-1\né\n"])
 def test_what_is_utf_8_is_read_so_whatever_is_declared(declared: str, text: str):
     assert decode_text(text.encode(), declared).encoding == "utf-8"
 

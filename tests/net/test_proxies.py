@@ -3,6 +3,7 @@ from urllib.request import proxy_bypass_environment
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.net.address import Address, address_of
 from halocline.net.network import Network
@@ -21,8 +22,8 @@ def chosen(target: Address | str, named: str = "", **environ: str) -> str:
     return proxy.name if proxy else ""
 
 
-@pytest.mark.parametrize(
-    ("target", "environ", "name"),
+@for_each(
+    "target, environ, name",
     [
         (HTTPS, {}, ""),
         (HTTPS, {"HTTPS_PROXY": "http://a:1"}, "a:1"),
@@ -46,8 +47,8 @@ def test_the_usual_variables_choose_the_proxy(target: Address, environ: dict[str
     assert chosen(target, **environ) == name
 
 
-@pytest.mark.parametrize(
-    ("listed", "target", "direct"),
+@for_each(
+    "listed, target, direct",
     [
         ("*", "https://any.example", True),
         ("example.com", "https://example.com", True),

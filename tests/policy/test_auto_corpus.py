@@ -3,6 +3,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -157,7 +158,7 @@ WRAPPERS = (
 DEEDS = ("rm a.txt", "curl x", "sudo ls", "git push", "crontab x", "tar xf x.tar", "pip install x", "python -c x")
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@for_each("wrapper", WRAPPERS)
 def test_no_wrapper_hides_what_it_runs(wrapper, workspace):
     commands = [wrapper.format(deed) for deed in DEEDS]
     assert [one for one in commands if verdict(one, workspace) is Verdict.ALLOW] == []

@@ -1,11 +1,12 @@
 import pytest
+from tests.tables import for_each
 
 from halocline.policy.destinations import Net, net_of_address, parse_destination, worst_net
 from halocline.protocol.errors import ToolFailure
 
 
-@pytest.mark.parametrize(
-    ("address", "net"),
+@for_each(
+    "address, net",
     [
         ("93.184.215.14", Net.PUBLIC),
         ("2606:2800:21f:cb07::1", Net.PUBLIC),

@@ -45,8 +45,8 @@ def fetch(url, *, private=False):
     return Summary("fetch", ToolKind.FETCH, url=url, private=private)
 
 
-@pytest.mark.parametrize(
-    ("call", "ask", "edits", "auto", "yolo", "plan"),
+@for_each(
+    "call, ask, edits, auto, yolo, plan",
     [
         (read("src/a.py"), "allow", "allow", "allow", "allow", "allow"),
         (edit("src/a.py"), "ask", "allow", "allow", "allow", "deny"),
@@ -182,7 +182,7 @@ def test_never_wins_over_yolo(workspace):
     assert decide_call(execute("make deploy"), context_in(workspace, YOLO, refusals=refused)).rule == "refused"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         "rm -rf build",

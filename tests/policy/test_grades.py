@@ -2,6 +2,7 @@ import os
 from functools import partial
 
 import pytest
+from tests.tables import for_each
 
 from halocline.checkpoints.unkept import find_unkept
 from halocline.hosts.shell.policy_facts import LocalShellFacts
@@ -36,8 +37,8 @@ def execute(command):
     return Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command")
 
 
-@pytest.mark.parametrize(
-    ("command", "grade", "named"),
+@for_each(
+    "command, grade, named",
     [
         ("make", ORDINARY, ()),
         ("rm a.txt", ORDINARY, ()),

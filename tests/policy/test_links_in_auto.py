@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -49,7 +50,7 @@ def judged(workspace, command):
     return decide_call(Summary(command, ToolKind.EXECUTE, command=command), context).verdict
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_a_name_that_leads_outside_is_asked_about(workspace, command):
     assert judged(workspace, command) == "ask"
 

@@ -5,6 +5,7 @@ import subprocess
 from functools import partial
 
 import pytest
+from tests.tables import for_each
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.unkept import find_unkept
@@ -156,7 +157,7 @@ NAMED = (
 )
 
 
-@pytest.mark.parametrize("command", NAMED)
+@for_each("command", NAMED)
 def test_a_hidden_file_that_is_named_is_refused_in_every_mode(workspace, command):
     assert judge(workspace, command, YOLO).verdict is Verdict.DENY
     assert judge(workspace, command, AUTO, FULL).verdict is Verdict.DENY
@@ -222,8 +223,8 @@ REACHES_FAR = (
 CHANGES_FAR = ("git -C ~ reset --hard", "git -C ~ checkout -f", "git -C ~ stash -u", "git -C ~ restore .")
 
 
-@pytest.mark.parametrize("mode", [AUTO, YOLO])
-@pytest.mark.parametrize("command", REACHES_FAR)
+@for_each("mode", [AUTO, YOLO])
+@for_each("command", REACHES_FAR)
 def test_a_deletion_that_reaches_the_home_is_never_done_unasked(workspace, command, mode):
     assert judge(workspace, command, mode).verdict is not Verdict.ALLOW
 

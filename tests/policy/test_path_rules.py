@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, build_classifier, decide_call
@@ -111,19 +112,19 @@ def judged(workspace, command, *rules, mode=AUTO, agent="", grants=()):
     return decide_call(summary, context_of(workspace, *rules, mode=mode, grants=grants))
 
 
-@pytest.mark.parametrize("mode", [ApprovalMode.ASK, AUTO, YOLO])
-@pytest.mark.parametrize("command", READS)
+@for_each("mode", [ApprovalMode.ASK, AUTO, YOLO])
+@for_each("command", READS)
 def test_no_command_reads_what_a_rule_denies(workspace, command, mode):
     decision = judged(workspace, command, ANYTHING, mode=mode)
     assert (decision.verdict, decision.rule) == (DENY, "no-secrets"), decision
 
 
-@pytest.mark.parametrize("command", READS)
+@for_each("command", READS)
 def test_a_rule_that_asks_about_paths_asks_about_commands_too(workspace, command):
     assert judged(workspace, command, ASKING, mode=YOLO).verdict is ASK
 
 
-@pytest.mark.parametrize("command", CHANGES)
+@for_each("command", CHANGES)
 def test_no_command_changes_what_a_rule_denies(workspace, command):
     decision = judged(workspace, command, CHANGING, mode=YOLO)
     assert (decision.verdict, decision.rule) == (DENY, "vendored"), decision

@@ -2,6 +2,7 @@ import json
 import os
 
 import pytest
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -44,8 +45,8 @@ def names(decision):
     return [entry.rpartition("=")[0] for entry in decision.scripts]
 
 
-@pytest.mark.parametrize(
-    ("command", "scripts"),
+@for_each(
+    "command, scripts",
     [
         ("./build.sh --all", ["build.sh"]),
         ("sh build.sh", ["build.sh"]),

@@ -2,6 +2,7 @@ from itertools import product
 
 import pytest
 from tests.pairings import Pair, both_pairings, in_turn
+from tests.tables import for_each
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.sensitive_names import (
@@ -87,7 +88,7 @@ def test_a_secret_is_never_written_unasked(verdict):
         assert {verdict(call, mode) for call in written(name) for mode in MODES} == {Verdict.ASK}, name
 
 
-@pytest.mark.parametrize("name", READABLE)
+@for_each("name", READABLE)
 def test_examples_and_code_of_such_a_name_stay_readable(verdict, name):
     assert not is_secret(name)
     assert verdict(read_file.summary(read_file.Input(name))) is Verdict.ALLOW
@@ -101,7 +102,7 @@ def test_what_runs_later_is_never_written_unasked(verdict, pair: Pair):
             assert verdict([*written(path)][number], mode) is Verdict.ASK, (path, number, mode)
 
 
-@pytest.mark.parametrize("name", ORDINARY)
+@for_each("name", ORDINARY)
 def test_ordinary_work_is_no_place_of_that_kind(verdict, name):
     assert not runs_later(name)
     assert {verdict(call, mode) for call in written(name) for mode in (EDITS, AUTO)} == {Verdict.ALLOW}

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.samples import choose
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -153,8 +154,8 @@ def test_what_is_typed_into_a_program_is_not_allowed_as_reading(workspace):
     assert decide_call(typed, PolicyContext(workspace, workspace.parent / "home", Mode.ACT, ASK)).verdict == "ask"
 
 
-@pytest.mark.parametrize(
-    ("permissions", "command", "verdict"),
+@for_each(
+    "permissions, command, verdict",
     [
         ('{"allow": ["git *"]}', "git status", "allow"),
         ('{"allow": ["git *"]}', "git push", "allow"),

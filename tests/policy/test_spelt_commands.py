@@ -3,6 +3,7 @@ import os
 import pytest
 from tests.policy.spelt_commands import MAY_ASK, OPTIONS, VERBS, WRAPPERS, list_options
 from tests.samples import choose
+from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -51,7 +52,7 @@ def spell(program, wrapper):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", VERBS)
+@for_each("program", VERBS)
 def test_a_denied_command_is_denied_in_every_spelling_in_yolo(workspace, program):
     rule = deny(program, VERBS[program])
     commands = [command for wrapper in WRAPPERS for command in spell(program, wrapper).values()]
@@ -67,7 +68,7 @@ def test_a_denied_command_is_denied_in_every_spelling_although_the_program_is_al
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", VERBS)
+@for_each("program", VERBS)
 def test_an_allowed_command_is_allowed_with_harmless_options_and_wrappers(workspace, program):
     rule = allow(program, VERBS[program])
     bare = verdict(workspace, f"{program} {VERBS[program]} x", ASK, rule)
@@ -86,7 +87,7 @@ def is_harmless(program, option):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", VERBS)
+@for_each("program", VERBS)
 def test_an_allowed_command_is_not_allowed_with_options_that_may_change_what_it_does(workspace, program):
     rule = allow(program, VERBS[program])
     commands = [c for name in ("plain", "env", "timeout", "sh", "behind", "subshell") for c in steering(program, name)]
@@ -157,7 +158,7 @@ DENY_NEIGHBOURS = (
 )
 
 
-@pytest.mark.parametrize("command", DENY_NEIGHBOURS)
+@for_each("command", DENY_NEIGHBOURS)
 def test_a_denied_push_is_never_done_unasked(workspace, command):
     assert verdict(workspace, command, YOLO, deny("git", "push")) is not ALLOW
     assert verdict(workspace, command, ASK, deny("git", "push"), allow("git")) is not ALLOW
@@ -230,7 +231,7 @@ REDIRECTS = (
 )
 
 
-@pytest.mark.parametrize("command", REDIRECTS)
+@for_each("command", REDIRECTS)
 def test_an_allowed_command_does_not_cover_what_its_output_replaces(workspace, command):
     assert verdict(workspace, command, ASK, allow("npm", "test")) is Verdict.ASK
 
@@ -291,7 +292,7 @@ ALIASES = (
 )
 
 
-@pytest.mark.parametrize("command", ALIASES)
+@for_each("command", ALIASES)
 def test_an_allowed_program_is_not_allowed_to_run_other_code_or_reach_other_folders(workspace, command):
     rule = allow("git", ("tag", "x", "log"))
     assert verdict(workspace, command, ASK, rule) is not ALLOW

@@ -1,5 +1,6 @@
 import pytest
 from msgspec.structs import replace
+from tests.tables import for_each
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.runner_options import HARMLESS, follows_harmlessly
@@ -124,7 +125,7 @@ def test_a_wider_grant_covers_what_the_command_works_on(granted, kept):
     assert [one for one in MEANT if {verdict(one, granted), verdict(one, kept)} != {Verdict.ALLOW}] == []
 
 
-@pytest.mark.parametrize("program", HARMLESS)
+@for_each("program", HARMLESS)
 def test_every_unlisted_option_of_a_runner_asks(program):
     for option in ("--evil", "--evil=x", "-Z", "-Zx", "A=b", "@x", "--", "+x"):
         assert not follows_harmlessly((program, "task", option), 2), option

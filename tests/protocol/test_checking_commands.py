@@ -1,6 +1,7 @@
 """Which commands test or build, and what their exit codes say."""
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.state.evidence.commands import Check, read_command
 
@@ -74,7 +75,7 @@ def lines(text: str) -> list[str]:
     return [line.replace("\\n", "\n") for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize("command", lines(TESTING))
+@for_each("command", lines(TESTING))
 def test_a_command_that_tests_is_known_and_its_exit_code_is_that_of_the_tests(command):
     read = read_command(command)
     assert Check.TEST in read.checks & read.decides & read.fails

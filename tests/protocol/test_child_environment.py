@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.child_environment import child_environment, declare_environment, in_sandbox, withheld_names
 
@@ -44,7 +45,7 @@ def test_what_looks_like_a_secret_is_withheld_and_named(name: str):
     assert withheld_names({name: SECRETS[name], "PATH": "/bin"}) == (name,)
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@for_each("name", PLAIN)
 def test_what_programs_need_stays(name: str):
     assert child_environment({name: PLAIN[name]}) == {name: PLAIN[name]}
 

@@ -1,6 +1,7 @@
 """A corpus of last words: those that claim that something passes, and those that only look like it."""
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.state.evidence.claims import find_claims
 
@@ -111,7 +112,7 @@ def sentences(text: str) -> list[str]:
     return [line.replace("\\n", "\n") for line in text.strip().splitlines()]
 
 
-@pytest.mark.parametrize("said", sentences(TESTS))
+@for_each("said", sentences(TESTS))
 def test_a_plain_sentence_claims_that_tests_pass(said):
     assert [claim.check for claim in find_claims(said)] == ["test"]
 
@@ -121,7 +122,7 @@ def test_a_plain_sentence_claims_that_the_build_works(said):
     assert [claim.check for claim in find_claims(said)] == ["build"]
 
 
-@pytest.mark.parametrize("said", sentences(NEITHER))
+@for_each("said", sentences(NEITHER))
 def test_a_wish_a_plan_a_condition_and_another_sense_of_the_words_claim_nothing(said):
     assert find_claims(said) == ()
 

@@ -6,6 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.secrets.random_strings import is_random_string
 from halocline.protocol.secrets.redaction import Redactor, redact_text
@@ -38,7 +39,7 @@ def test_most_random_keys_are_found_whatever_stands_around_them(shape: str):
     assert len(found) >= part * len(keys)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "35005e1c0df1b73f42097e187a074a7396787a35",

@@ -4,6 +4,7 @@ import string
 
 import msgspec
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.secrets.redaction import Redactor, redact_text, thoroughly_redacted
 
@@ -19,8 +20,8 @@ def some(length, letters=LETTERS):
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(40)}\n-----END RSA PRIVATE KEY-----"
 
 
-@pytest.mark.parametrize(
-    ("secret", "name"),
+@for_each(
+    "secret, name",
     [
         (PEM, "private-key"),
         (PEM.replace("RSA ", "").replace("KEY", "KEY BLOCK"), "private-key"),

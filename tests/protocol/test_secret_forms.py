@@ -238,7 +238,7 @@ def test_a_token_is_left_out_whatever_stands_around(secret: str, around: str):
     assert LIVE.restored(shown, text) == text
 
 
-@pytest.mark.parametrize(("text", "secret"), WRITTEN.values(), ids=WRITTEN)
+@for_each("text, secret", WRITTEN.values())
 def test_a_secret_is_left_out_however_it_is_written(text: str, secret: str):
     shown = LIVE(text)
     assert secret not in shown
@@ -295,7 +295,7 @@ ORDINARY = {
 }
 
 
-@pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
+@for_each("text", ORDINARY.values())
 def test_ordinary_text_is_left_as_it_is(text: str):
     assert LIVE(text) == text
 

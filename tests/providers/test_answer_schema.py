@@ -5,6 +5,7 @@ import msgspec
 import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, request
 from tests.servers.model_server import ModelServer, Turn
+from tests.tables import for_each
 
 from halocline.ports.model import Request
 from halocline.providers.anthropic import request as anthropic
@@ -53,7 +54,7 @@ def test_a_vendor_is_sent_what_all_of_them_understand(given: dict, sent: dict) -
     assert native(given) == sent
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given",
     [
         {"type": "object"},

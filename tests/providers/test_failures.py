@@ -1,5 +1,6 @@
 import pytest
 from tests.providers.streams import endpoint
+from tests.tables import for_each
 
 from halocline.protocol.errors import ModelErrorKind
 from halocline.providers.errors import classify_refusal
@@ -14,8 +15,8 @@ QUOTA_USED_UP = (
 )
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
+@for_each(
+    "status, body, kind",
     [
         (401, '{"error":{"message":"Incorrect API key provided."}}', Kind.AUTH),
         (403, '{"error":{"message":"Your account may not use this."}}', Kind.AUTH),
@@ -90,8 +91,8 @@ def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -
     assert shown in classify_refusal(400, body, {}, endpoint()).text
 
 
-@pytest.mark.parametrize(
-    ("location", "shown"),
+@for_each(
+    "location, shown",
     [
         ("https://elsewhere.example/v1?token=hidden", "https://elsewhere.example:443;"),
         ("http://user:hidden@elsewhere.example:81/", "http://elsewhere.example:81;"),
@@ -101,7 +102,7 @@ def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -
         ("", "another address"),
     ],
 )
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@for_each("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_refused_as_the_key_must_not_follow(status: int, location: str, shown: str) -> None:
     error = classify_refusal(status, b"Moved", {"location": location} if location else {}, endpoint())
     assert f"redirects to {shown}" in error.text
@@ -124,8 +125,8 @@ def test_a_rejected_key_names_its_variable_and_never_shows_the_key() -> None:
     assert "Key [redacted stored key] is wrong" in error.text
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
+@for_each(
+    "headers, seconds",
     [
         ({}, None),
         ({"retry-after": "7"}, 7.0),

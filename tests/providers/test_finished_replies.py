@@ -21,6 +21,7 @@ from tests.servers.gemini_format import GeminiFormat
 from tests.servers.ollama_format import OllamaFormat
 from tests.servers.responses_format import ResponsesFormat
 from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat
+from tests.tables import for_each
 
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -320,7 +321,7 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize(("family", "payloads", "counted"), COUNTED.values(), ids=COUNTED)
+@for_each("family, payloads, counted", COUNTED.values())
 def test_counts_are_read_where_they_stand_and_only_grow(family: str, payloads: Any, counted: Usage) -> None:
     events = read(family, [msgspec.json.encode(payload) for payload in payloads])
     assert usage_of(events).usage == counted

@@ -4,6 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.providers.gemini.schema import gemini_parameters
 from halocline.tools.toolset import every_tool
@@ -22,8 +23,8 @@ def field(schema: Any, **root: Any) -> Any:
     return accepted["properties"]["it"]
 
 
-@pytest.mark.parametrize(
-    ("schema", "accepted"),
+@for_each(
+    "schema, accepted",
     [
         (TEXT, TEXT),
         ({"type": "string", "default": "a", "title": "A", "$schema": "x", "examples": ["a"]}, TEXT),
@@ -98,7 +99,7 @@ def words(accepted: Any) -> Iterator[str]:
         yield from words(one)
 
 
-@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.spec.name)
+@for_each("tool", every_tool())
 def test_our_own_tools_lose_nothing(tool: Any) -> None:
     wanted = tool.spec.schema if tool.spec.schema["properties"] else None  # an object of nothing is not accepted
     assert gemini_parameters(tool.spec.schema) == wanted

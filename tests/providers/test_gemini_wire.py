@@ -2,6 +2,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
+from tests.tables import for_each
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -319,8 +320,8 @@ def chunk(*parts: object, stop: str | None = None, why: str | None = None, **fie
     return b"data: %s\n\n" % msgspec.json.encode({"candidates": [candidate], **fields})
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@for_each(
+    "said, meant",
     [
         ("STOP", StopReason.END_TURN),
         ("MAX_TOKENS", StopReason.MAX_TOKENS),

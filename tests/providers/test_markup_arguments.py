@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from tests.providers.markup import TAGS
+from tests.tables import for_each
 
 from halocline.providers.text_tools.arguments import read_arguments, write_arguments
 
@@ -42,7 +43,7 @@ READ: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "body", "expected"), READ)
+@for_each("tool, body, expected", READ)
 def test_a_body_is_decoded_by_the_tool_s_schema(tool: str, body: str, expected: dict[str, Any]) -> None:
     assert read_arguments(body, TAGS[tool]) == expected
 

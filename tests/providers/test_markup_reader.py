@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import example, given, strategies as st
 from tests.providers.markup import TAGS, TOOLS, cut_into, markup, meant, read
+from tests.tables import for_each
 
 from halocline.providers.text_tools.reader import Called, Growing, Reader, Thoughts, Words
 from halocline.providers.text_tools.tags import THINKING, WRAPPERS, Lexer, text_of
@@ -76,8 +77,8 @@ REPLIES = {
 }
 
 
-@pytest.mark.parametrize(("reply", "expected"), REPLIES.values(), ids=REPLIES)
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@for_each("reply, expected", REPLIES.values())
+@for_each("size", [1, 3, 1000])
 def test_a_reply_is_read_the_same_however_it_is_cut(reply: str, expected: list[object], size: int) -> None:
     assert meant(read(cut_into(reply, size))) == expected
 

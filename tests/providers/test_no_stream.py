@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
+from tests.tables import for_each
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import ThinkingDelta
@@ -47,9 +48,9 @@ async def asked(server: Server, family: type = OpenAIChat, provider: str = "open
             await model.close()
 
 
-@pytest.mark.parametrize("kind", ["application/json", "text/html", "text/event-stream", "text/plain", ""])
-@pytest.mark.parametrize("family", [OpenAIChat, Anthropic])
-@pytest.mark.parametrize(("body", "shown"), [(WHOLE, '{"id":"c1"'), (PAGE, "Sign in to go on")], ids=["JSON", "a page"])
+@for_each("kind", ["application/json", "text/html", "text/event-stream", "text/plain", ""])
+@for_each("family", [OpenAIChat, Anthropic])
+@for_each("body, shown", [(WHOLE, '{"id":"c1"'), (PAGE, "Sign in to go on")])
 async def test_a_document_in_place_of_a_stream_is_said_once_with_what_came(
     kind: str, family: type, body: bytes, shown: str
 ) -> None:

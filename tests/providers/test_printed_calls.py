@@ -9,6 +9,7 @@ from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.markup import TOOLS, markup
 from tests.providers.printed_forms import LEFT_OUT, PARSERS, PRINTED, READ
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
+from tests.tables import for_each
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -82,7 +83,7 @@ async def reply_to(text: str, asked: Request | None = None, **fields: object) ->
     return message.tool_calls, message.text
 
 
-@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+@for_each("text", PRINTED.values())
 async def test_a_printed_call_is_that_call_and_no_text(text: str) -> None:
     (call,), said = await reply_to(f"I look.\n{text}")
     assert (call.name, dict(call.arguments), call.malformed, said) == ("read_file", {"path": "a.py"}, "", "I look.")
@@ -94,7 +95,7 @@ def test_every_form_that_a_servers_parser_reads_is_read_or_left_out_by_name() ->
     assert LEFT_OUT.keys() <= forms
 
 
-@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+@for_each("text", PRINTED.values())
 async def test_what_is_printed_word_for_word_in_a_result_is_a_quotation(text: str) -> None:
     lines = "\n".join(f"{number:>3} | {line}" for number, line in enumerate(text.splitlines(), start=1))
     told = request(UserMessage((Text("Go"),)), ToolResult("c", (Text(lines),)), tools=TOOLS)
@@ -112,7 +113,7 @@ async def test_a_printed_call_that_does_not_decode_is_a_malformed_one(text: str)
     assert not call.malformed.startswith(QUOTED)
 
 
-@pytest.mark.parametrize("text", TALKED_ABOUT.values(), ids=TALKED_ABOUT)
+@for_each("text", TALKED_ABOUT.values())
 async def test_markup_that_is_only_talked_about_is_left_alone(text: str) -> None:
     assert await reply_to(text) == ((), text)
 
@@ -160,7 +161,7 @@ CALLED = AssistantMessage((ToolCall("c1", "list_files", {"path": "src"}),), "scr
 RESULT = ToolResult("c1", (Text("b.py"),))
 
 
-@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+@for_each("text", PRINTED.values())
 async def test_of_a_model_that_makes_its_calls_a_printed_one_counts_once_it_is_repeated_alone(text: str) -> None:
     noted: list[bool] = []
     told = [UserMessage((Text("Go"),)), CALLED, RESULT]
@@ -301,9 +302,9 @@ async def test_a_call_in_thoughts_alone_is_made() -> None:
     assert (call.name, call.arguments) == ("read_file", {"path": "a.py"})
 
 
-@pytest.mark.parametrize("wrap", [Correcting, lambda model: Correcting(TextProtocol(model))], ids=["calls", "text"])
-@pytest.mark.parametrize("behind", ["", "\n"])
-@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+@for_each("wrap", [Correcting, lambda model: Correcting(TextProtocol(model))])
+@for_each("behind", ["", "\n"])
+@for_each("text", PRINTED.values())
 async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_made(
     text: str, behind: str, wrap: Any
 ) -> None:
@@ -371,8 +372,8 @@ def test_text_that_is_hard_to_read_is_no_call_and_soon_read(text: str) -> None:
     assert found is None or all(call.arguments is None for call in found.calls)
 
 
-@pytest.mark.parametrize("size", [1, 3, 7])
-@pytest.mark.parametrize("text", [*TALKED_ABOUT.values(), *PRINTED.values()], ids=[*TALKED_ABOUT, *PRINTED])
+@for_each("size", [1, 3, 7])
+@for_each("text", [*TALKED_ABOUT.values(), *PRINTED.values()])
 async def test_what_is_shown_of_a_model_that_prints_its_calls_is_its_text_and_nothing_else(
     text: str, size: int
 ) -> None:

@@ -139,7 +139,7 @@ def test_a_call_that_was_read_in_one_form_is_found_again_in_every_other(printed,
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("disguise", DISGUISES)
+@for_each("disguise", DISGUISES)
 async def test_a_call_that_was_read_anywhere_is_not_made(place, disguise):
     asked = PLACES[place](DISGUISES[disguise](FORMS["tags"]))
     for model in ({}, {"prints": True}, {"is_in_text": lambda: True}):

@@ -32,7 +32,6 @@ KINDS = {
     "other": Kind.INVALID_REQUEST,
 }
 ROWS = [(group, row) for group, rows in TABLE.items() for row in rows]
-NAMES = [f"{group}-{row['by']}" for group, row in ROWS]
 NOW = 1_800_000_000.0
 
 
@@ -62,7 +61,7 @@ def test_every_group_of_words_is_one_that_is_asked_about():
     assert asked == set(KINDS) - {"part", "field", "unnamed_field", "other"}
 
 
-@pytest.mark.parametrize(("group", "row"), ROWS, ids=NAMES)
+@for_each("group, row", ROWS)
 def test_every_known_wording_has_a_source_and_its_own_words_match_its_example(group, row):
     assert row["source"].startswith("https://")
     assert row["by"]
@@ -70,8 +69,8 @@ def test_every_known_wording_has_a_source_and_its_own_words_match_its_example(gr
         assert re.search(row["words"], row["example"], re.IGNORECASE)
 
 
-@pytest.mark.parametrize("wrapped", [plain, as_openai, behind_openrouter, behind_litellm])
-@pytest.mark.parametrize(("group", "row"), ROWS, ids=NAMES)
+@for_each("wrapped", [plain, as_openai, behind_openrouter, behind_litellm])
+@for_each("group, row", ROWS)
 def test_every_known_wording_is_understood_also_behind_a_gateway(group, row, wrapped):
     body = wrapped(row["example"])
     error = classify_refusal(row.get("status", 400), body, {}, endpoint())
@@ -163,8 +162,8 @@ def test_a_page_in_place_of_an_answer_is_no_matter_of_the_key():
     assert "firewall" in error.hint
 
 
-@pytest.mark.parametrize(
-    ("said", "seconds"),
+@for_each(
+    "said, seconds",
     [
         ('{"error":{"details":[{"retryDelay": "34.5s"}]}}', 34.5),
         ('{"error":{"type":"usage_limit_reached","resets_in_seconds":529498}}', 529_498),
@@ -224,8 +223,8 @@ def page(words):
     return f"<html><title>{words}</title></html>".encode()
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
-@pytest.mark.parametrize("wrapped", [plain, as_openai, behind_openrouter, behind_litellm, page])
+@for_each("status", [400, 401, 403, 404, 429, 500])
+@for_each("wrapped", [plain, as_openai, behind_openrouter, behind_litellm, page])
 def test_a_person_reads_nothing_hidden_in_the_words_of_a_server(wrapped, status):
     for error in (
         classify_refusal(status, wrapped(HIDDEN), {}, endpoint()),

@@ -9,6 +9,7 @@ from tests.servers.gemini_format import GeminiFormat
 from tests.servers.model_server import ModelServer, Refusal
 from tests.servers.responses_format import ResponsesFormat
 from tests.servers.wire_formats import OpenAIFormat
+from tests.tables import for_each
 
 from halocline.net.network import DIRECT
 from halocline.ports.tool import ToolSpec
@@ -82,8 +83,8 @@ def model_at(server, family, **more):
     return of(endpoint, MemoryBlobs())
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize(("family", "name"), SENT)
+@for_each("words", WORDS)
+@for_each("family, name", SENT)
 async def test_a_field_of_ours_that_a_server_refuses_is_left_out_from_then_on(family, name, words):
     async with ModelServer([Turn(text="Hello."), Turn(text="Again.")], refuses=refusing(name, words)) as server:
         model = model_at(server, family)
@@ -168,8 +169,8 @@ async def test_the_form_of_an_answer_that_a_server_refuses_is_left_out_from_then
         await model.close()
 
 
-@pytest.mark.parametrize("words", OF_OTHERS)
-@pytest.mark.parametrize("family", FORMS)
+@for_each("words", OF_OTHERS)
+@for_each("family", FORMS)
 async def test_a_refusal_of_something_else_leaves_the_form_of_answers_as_it_is(family, words):
     broken = []
 
@@ -300,8 +301,8 @@ async def test_the_error_about_an_effort_that_a_server_refuses_names_its_field_a
     assert seen
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("field", ["logit_bias", "provider.order", "top_k"])
+@for_each("words", WORDS)
+@for_each("field", ["logit_bias", "provider.order", "top_k"])
 async def test_the_error_about_a_field_of_the_settings_names_it_and_where_it_is_set(words, field):
     outer, _, inner = field.partition(".")
     more = {"extra_body": {outer: {inner: [1]} if inner else 1}}

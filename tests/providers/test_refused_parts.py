@@ -6,6 +6,7 @@ import re
 import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, only, request
 from tests.servers.model_server import ModelServer, Refusal
+from tests.tables import for_each
 
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.errors import ModelError
@@ -114,7 +115,7 @@ async def ask(server, family, refused):
     return [refused(asked.body) for asked in server.requests]
 
 
-@pytest.mark.parametrize(("family", "is_refused", "words"), CASES, ids=[f"{case[0]}: {case[2][1]}" for case in CASES])
+@for_each("family, is_refused, words", CASES)
 async def test_after_a_refusal_of_one_part_every_later_request_works(family, is_refused, words):
     def refuse(asked):
         return Refusal(*words) if is_refused(asked.body) else None
@@ -166,8 +167,8 @@ async def test_thoughts_that_came_after_refused_ones_are_sent_back():
         assert [sends('"signature": "new"')(asked.body) for asked in server.requests] == [False, False, True]
 
 
-@pytest.mark.parametrize("family", ["openai", "anthropic", "openai-responses", "gemini"])
-@pytest.mark.parametrize("words", ["bad request", "max_tokens: no", "messages.0: role is odd", "temperature too high"])
+@for_each("family", ["openai", "anthropic", "openai-responses", "gemini"])
+@for_each("words", ["bad request", "max_tokens: no", "messages.0: role is odd", "temperature too high"])
 async def test_another_refusal_changes_no_part(family, words):
     refused = []
     async with ModelServer([], refuses=lambda asked: refused.append(asked.body) or Refusal(*said(words))) as server:

@@ -13,6 +13,7 @@ from tests.providers.streams import (
     usage_of,
 )
 from tests.servers.model_server import Call, ModelServer, Turn
+from tests.tables import for_each
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -448,8 +449,8 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("error", "kind"), ERRORS)
+@for_each("shape", SHAPES)
+@for_each("error, kind", ERRORS)
 def test_an_error_in_the_stream_has_its_kind(shape: str, error: dict, kind: ModelErrorKind) -> None:
     with pytest.raises(ModelError) as caught:
         answered([delta("output_text", "x"), SHAPES[shape](error)])

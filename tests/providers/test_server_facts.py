@@ -4,6 +4,7 @@ import time
 import pytest
 from tests.net.raw_server import serving
 from tests.providers.documents import documents
+from tests.tables import for_each
 
 from halocline.providers import server_probe
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
@@ -133,8 +134,8 @@ async def test_openrouter_says_sizes_and_prices_and_a_router_has_no_price_of_its
     assert (await said("", "router", {"/v1/models": OPENROUTER}, local=False)).prices is None
 
 
-@pytest.mark.parametrize("sizes", ["", "ollama", "lmstudio", "llamacpp", "litellm"])
-@pytest.mark.parametrize("answer", [None, [], "text", {"data": None}, {"models": [1]}, {"data": [{"id": 5}]}])
+@for_each("sizes", ["", "ollama", "lmstudio", "llamacpp", "litellm"])
+@for_each("answer", [None, [], "text", {"data": None}, {"models": [1]}, {"data": [{"id": 5}]}])
 async def test_an_answer_that_makes_no_sense_says_nothing(sizes: str, answer: object) -> None:
     paths = ("/api/ps", "/api/show", "/api/v1/models", "/api/v0/models", "/props?model=m", "/v1/models", "/model/info")
     assert await said(sizes, "m", dict.fromkeys(paths, answer)) == UNKNOWN

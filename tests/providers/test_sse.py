@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.providers.sse import EventParser, LineParser
 
@@ -11,8 +12,8 @@ def payloads(*chunks: bytes) -> list[bytes]:
     return [payload for chunk in chunks for payload in parser.feed(chunk)]
 
 
-@pytest.mark.parametrize(
-    ("stream", "expected"),
+@for_each(
+    "stream, expected",
     [
         (b"data: one\n\n", [b"one"]),
         (b"data:one\n\n", [b"one"]),

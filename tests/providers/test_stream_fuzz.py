@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from tests.providers.streams import endpoint, message_of, other_forms, request, text_of, translated
+from tests.tables import for_each
 
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
@@ -275,10 +276,10 @@ def test_a_field_of_another_type_gives_events_or_a_model_error(family: str, data
     check(outcome(family, [stream_of([*payloads[:at], changed, *payloads[at + 1 :]])]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "payload", [b"null", b"[]", b"7", b'"text"', b"", b"{", b'{"type": 7}', b'{"choices": "x"}', b'{"candidates": [7]}']
 )
-@pytest.mark.parametrize("family", EVENTS)
+@for_each("family", EVENTS)
 def test_payloads_that_are_no_events_never_raise_anything_else(family: str, payload: bytes) -> None:
     check(outcome(family, [b"data: " + payload + b"\n\n"]))
 

@@ -2,6 +2,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.providers.streams import endpoint, request
+from tests.tables import for_each
 
 from halocline.protocol.messages import Effort
 from halocline.providers.catalog.models import ModelInfo
@@ -55,8 +56,8 @@ def test_a_model_that_is_known_not_to_think_is_told_nothing() -> None:
     assert list_levels(replace(endpoint("openrouter", "any/model"), known=ModelInfo(thinking=False))) == ()
 
 
-@pytest.mark.parametrize(
-    ("effort", "budget", "takes", "wanted"),
+@for_each(
+    "effort, budget, takes, wanted",
     [
         (None, None, Takes(tuple(Effort), (1, 9)), Wanted()),
         (HIGH, None, Takes((LOW, HIGH)), Wanted(HIGH)),
@@ -91,8 +92,8 @@ def test_the_levels_of_every_model_go_upwards(table: Family) -> None:
         assert [level for level in Effort if level in takes.efforts] == list(takes.efforts), pattern
 
 
-@pytest.mark.parametrize(
-    ("model", "effort", "budget", "thinking", "level"),
+@for_each(
+    "model, effort, budget, thinking, level",
     [
         ("claude-opus-5-5", None, None, ADAPTIVE, None),
         ("claude-opus-5-5", MINIMAL, None, ADAPTIVE, "low"),
@@ -160,8 +161,8 @@ def test_another_server_is_not_told_unasked_to_show_thoughts() -> None:
     assert for_anthropic(asked(HIGH), there)["thinking"] == ADAPTIVE
 
 
-@pytest.mark.parametrize(
-    ("model", "effort", "sent"),
+@for_each(
+    "model, effort, sent",
     [
         ("gpt-6-astra", NONE, {"effort": "low"}),
         ("gpt-6-astra", MAX, {"effort": "max"}),
@@ -188,8 +189,8 @@ def test_openai_is_told_a_level_that_the_model_has(model: str, effort: Effort | 
     assert of("openai-responses", model, effort) == sent
 
 
-@pytest.mark.parametrize(
-    ("provider", "model", "effort", "budget", "sent"),
+@for_each(
+    "provider, model, effort, budget, sent",
     [
         ("openai", "local-model", HIGH, None, {"reasoning_effort": "high"}),
         ("openai", "local-model", None, None, {}),

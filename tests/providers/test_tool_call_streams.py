@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 from tests.providers.streams import HELLO, endpoint, message_of, request, translated
+from tests.tables import for_each
 
 from halocline.protocol.events import ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, ToolCall, ToolResult
@@ -113,7 +114,7 @@ ODD_STREAMS = {
 }
 
 
-@pytest.mark.parametrize("pieces", ODD_STREAMS.values(), ids=ODD_STREAMS.keys())
+@for_each("pieces", ODD_STREAMS.values())
 def test_odd_streams_assemble(pieces: list[dict[str, Any]]) -> None:
     assert calls_of(*pieces) == [A, B]
 

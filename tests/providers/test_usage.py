@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.streams import MemoryBlobs, endpoint, message_of, request, translated, usage_of
+from tests.tables import for_each
 
 from halocline.ports.model import Model, ModelEvent
 from halocline.protocol.errors import ModelError
@@ -180,7 +181,7 @@ def stream_of(payloads: Payloads) -> bytes:
     return b"".join(b"data: %s\n\n" % msgspec.json.encode(payload) for payload in payloads)
 
 
-@pytest.mark.parametrize(("family", "payloads", "counted"), TOLD.values(), ids=TOLD.keys())
+@for_each("family, payloads, counted", TOLD.values())
 def test_every_token_is_counted_once(family: str, payloads: Payloads, counted: Usage) -> None:
     assert usage_of(replayed(family, payloads)).usage == counted
 

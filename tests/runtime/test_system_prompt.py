@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from tests.providers.documents import documents
+from tests.tables import for_each
 
 from halocline.context.system_prompt.model_families import size_of
 from halocline.protocol.errors import SettingsError
@@ -22,8 +23,8 @@ CATALOGUE = Catalogue(BUNDLED, BUNDLED)
 SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_769)}
 
 
-@pytest.mark.parametrize(
-    ("models", "settings", "compact"),
+@for_each(
+    "models, settings, compact",
     [
         (["openai/small"], {}, True),
         (["openai/large"], {}, False),

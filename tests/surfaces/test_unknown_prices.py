@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import pytest
 from tests.architecture.sources import SOURCE
+from tests.tables import for_each
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -128,8 +129,8 @@ ZERO = re.compile(r"\$0(\.0+)?(?![.\d])|\b0\.0+(?![.\d])(?! s)|\bcost 0\b|\bfree
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("story", STORIES)
-@pytest.mark.parametrize("surface", SURFACES)
+@for_each("story", STORIES)
+@for_each("surface", SURFACES)
 def test_a_price_that_nobody_knows_is_never_shown_as_zero(surface: str, story: str) -> None:
     shown = SURFACES[surface](numbered(STORIES[story]))
     assert ZERO.findall(shown) == [], shown

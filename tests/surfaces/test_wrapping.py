@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+from tests.tables import for_each
 
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.stderr import fold_text
@@ -31,8 +32,8 @@ def rich_rows(line: str, width: int) -> list[str]:
     return [row.plain.rstrip() for row in rows]
 
 
-@pytest.mark.parametrize("width", [12, 20, 37, 80])
-@pytest.mark.parametrize("line", LINES)
+@for_each("width", [12, 20, 37, 80])
+@for_each("line", LINES)
 def test_a_line_breaks_between_words_where_its_row_will_when_it_is_printed(line: str, width: int) -> None:
     rows = wrap_line(line, width)
     assert [row.rstrip() for row in rows] == rich_rows(line, width)

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.protocol.values import JsonObject
 from halocline.task.calls.argument_repair import repair_arguments
@@ -60,10 +61,10 @@ def test_what_may_be_meant_so_stays(model: str, sent: JsonObject) -> None:
     assert repair_arguments(sent, model) is sent
 
 
-@pytest.mark.parametrize("model", CURRENT)
-@pytest.mark.parametrize(("_", "sent", "meant"), UNDONE)
+@for_each("model", CURRENT)
+@for_each("slip, sent, meant", UNDONE)
 def test_nothing_is_touched_for_a_model_that_is_not_listed(
-    model: str, _: str, sent: JsonObject, meant: JsonObject
+    model: str, slip: str, sent: JsonObject, meant: JsonObject
 ) -> None:
     assert repair_arguments(sent, model) is sent
 

@@ -117,7 +117,7 @@ def test_each_model_is_offered_the_one_way_to_edit_that_it_knows(model: str, edi
     assert [name for name in offered if name in ("replace_in_file", "apply_patch")] == [editor]
 
 
-@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
+@for_each("tool", every_tool())
 def test_a_schema_is_one_plain_object(tool: AnyTool):
     schema = tool.spec.schema
     text = json.dumps(schema)
@@ -127,13 +127,13 @@ def test_a_schema_is_one_plain_object(tool: AnyTool):
     assert set(schema.get("required", ())) <= set(schema["properties"])
 
 
-@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
+@for_each("tool", every_tool())
 def test_a_tool_is_whole(tool: AnyTool):
     assert tool.input.__module__ == f"halocline.tools.{tool.name}"
     assert (tool.preview is not None) == (tool.kind == "edit")
 
 
-@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
+@for_each("tool", every_tool())
 def test_unknown_arguments_are_ignored_and_missing_ones_named(tool: AnyTool):
     required = tool.spec.schema.get("required", [])
     whole = {name: sample(tool.spec.schema["properties"][name]) for name in required}

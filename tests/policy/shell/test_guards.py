@@ -2,6 +2,7 @@ import os
 import subprocess
 
 import pytest
+from tests.tables import for_each
 
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
@@ -97,7 +98,7 @@ def test_files_of_the_workspace_are_read_by_such_names(workspace, command):
     assert f"{SHOWN} {name}" in run(workspace, judged(workspace, command).canonical).stdout
 
 
-@pytest.mark.parametrize("command", READS_EVERY_NAME)
+@for_each("command", READS_EVERY_NAME)
 def test_with_a_command_that_does_more_it_would_run_as_written_and_is_asked_about(workspace, command):
     assert judged(workspace, f"{command}; touch new", ApprovalMode.AUTO).verdict == "ask"
 
@@ -109,7 +110,7 @@ def test_a_secret_that_is_written_out_in_front_of_xargs_is_asked_about(workspace
     assert judged(workspace, command).verdict == "ask"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         *('cd "$(cat names)" && cat o.txt', 'sed "$(cat names)" src/main.py', 'grep "$(cat names)" -f "$x"'),
@@ -175,8 +176,8 @@ def test_arithmetic_of_anything_else_has_no_form(expression):
     assert form is None or expression == "i="
 
 
-@pytest.mark.parametrize("code", ["print(1)", "import sys; sys.path.insert(0, '.'); import platform", "1"])
-@pytest.mark.parametrize("program", ["python", "python3", "python3 -I", "node -e", "perl -e", "ruby -e"])
+@for_each("code", ["print(1)", "import sys; sys.path.insert(0, '.'); import platform", "1"])
+@for_each("program", ["python", "python3", "python3 -I", "node -e", "perl -e", "ruby -e"])
 def test_no_code_is_known_to_only_read(workspace, program, code):
     words = program if program.endswith("-e") else f"{program} -c"
     assert judged(workspace, f'{words} "{code}"').verdict == "ask"

@@ -87,8 +87,8 @@ def test_other_commands_do_not_make_a_pattern_doubtful(workspace, before):  # no
     assert judged(workspace, f"{before}; rm -f */*", ApprovalMode.YOLO).verdict == "allow"
 
 
-@pytest.mark.parametrize("sets", ["export x=.git", "read x <<< .git", "printf -v x .git", "declare x=.git", "x=.git"])
-@pytest.mark.parametrize("time", ["time", "time -p", "time --"])
+@for_each("sets", ["export x=.git", "read x <<< .git", "printf -v x .git", "declare x=.git", "x=.git"])
+@for_each("time", ["time", "time -p", "time --"])
 def test_what_a_timed_command_sets_is_known_after_it(workspace, time, sets):  # noqa: F811
     assert judged(workspace, f"x=a; {time} {sets}; rm -rf $x", ApprovalMode.YOLO).verdict != "allow"
 

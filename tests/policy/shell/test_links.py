@@ -2,6 +2,7 @@
 
 import pytest
 from tests.policy.test_shell_judge import YOLO, judged
+from tests.tables import for_each
 
 from halocline.protocol.permission_rules import Effect, RuleBook
 
@@ -19,8 +20,8 @@ def workspace(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("link", ["to_file", "to_folder", "broken", "to_hooks", "to_git"])
-@pytest.mark.parametrize("command", ["rm {}", "rm -rf {}", "unlink {}", "rm -- ./{}", "rm d/../{}"])
+@for_each("link", ["to_file", "to_folder", "broken", "to_hooks", "to_git"])
+@for_each("command", ["rm {}", "rm -rf {}", "unlink {}", "rm -- ./{}", "rm d/../{}"])
 def test_removing_a_link_deletes_the_link_whatever_it_leads_to(workspace, command, link):
     decision = judged(workspace, command.format(link), YOLO)
     assert decision.verdict == "allow"

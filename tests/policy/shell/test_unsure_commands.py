@@ -5,6 +5,7 @@ import shutil
 import pytest
 from tests.policy.shell.promise import PromiseWorld
 from tests.policy.shell.test_hidden_names import SETS
+from tests.tables import for_each
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
@@ -46,8 +47,8 @@ def world(tmp_path_factory):
     made.close()
 
 
-@pytest.mark.parametrize("command", NAMES_A_GUARDED_PLACE)
-@pytest.mark.parametrize("mode", [OFF, FULL, YOLO])
+@for_each("command", NAMES_A_GUARDED_PLACE)
+@for_each("mode", [OFF, FULL, YOLO])
 def test_a_place_that_a_word_may_name_is_denied_like_one_that_it_names(world, command, mode):
     assert world.decide(command, mode).verdict is Verdict.DENY
 
@@ -76,8 +77,8 @@ def test_git_asks_before_it_loses_a_file_that_is_named_and_no_checkpoint_holds(w
     assert world.decide(command.replace("lost.log", "a.txt"), FULL).verdict is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("sets", [one for one in SETS if "GLOBIGNORE" in one])
-@pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "BASH_ENV"])
+@for_each("sets", [one for one in SETS if "GLOBIGNORE" in one])
+@for_each("name", ["PATH", "LD_PRELOAD", "BASH_ENV"])
 def test_however_a_variable_that_steers_programs_is_set_auto_mode_asks(world, sets, name):
     assert world.decide(f"{sets.replace('GLOBIGNORE', name)}; ls", OFF).verdict is not Verdict.ALLOW
 

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.tables import for_each
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
@@ -112,7 +113,7 @@ def test_several_are_parted_by_commas_or_blanks(workspace: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern",
     [
         "Bash(git * main)",

@@ -2,6 +2,7 @@ import argparse
 import re
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.command_line import build_parser, parse_arguments
@@ -61,8 +62,8 @@ def test_a_wrong_flag_or_choice_is_answered_with_the_one_that_was_probably_meant
     )
 
 
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
+@for_each(
+    "theirs, ours",
     [
         ([flag, value], words.split())
         for flag, values in FLAGS.items()
@@ -70,7 +71,6 @@ def test_a_wrong_flag_or_choice_is_answered_with_the_one_that_was_probably_meant
         for value, words in values.items()
     ]
     + [([flag], ours.split()) for flag, ours in FLAGS.items() if isinstance(ours, str)],
-    ids=" ".join,
 )
 def test_a_flag_of_another_program_is_ours_in_other_words(theirs: list[str], ours: list[str]) -> None:
     taken = next(one for one in build_parser("run")._actions if ours[0] in one.option_strings)
@@ -86,7 +86,7 @@ def test_a_flag_of_another_program_is_ours_in_other_words(theirs: list[str], our
         assert read("run", f"{theirs[0]}={[*theirs, *value][1]}", "go") == read("run", *ours, *value, "go")
 
 
-@pytest.mark.parametrize("flag", HINTS)
+@for_each("flag", HINTS)
 def test_a_flag_that_is_none_of_ours_says_what_to_do_instead(flag: str) -> None:
     for words in ([flag, "go"], [f"{flag}=1", "go"]):
         with pytest.raises(UsageError) as raised:
@@ -102,7 +102,7 @@ def test_no_flag_of_ours_is_taken_for_one_of_another_program() -> None:
     assert not FLAGS.keys() & HINTS.keys()
 
 
-@pytest.mark.parametrize("word", FOREIGN_COMMANDS)
+@for_each("word", FOREIGN_COMMANDS)
 def test_a_command_of_another_program_starts_no_task(word: str) -> None:
     assert word not in OUR_COMMANDS
     for words in ([word], [word, "list"]):

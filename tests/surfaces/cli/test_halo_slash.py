@@ -9,6 +9,7 @@ import pytest
 from tests.servers.model_server import Fault, ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, call
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
+from tests.tables import for_each
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
@@ -114,7 +115,7 @@ def test_a_word_with_a_slash_lets_the_model_have_its_tool(halo: Halo) -> None:
     assert (halo.folder / ".clinerules/kind.md").read_text() == "Be kind.\n"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@for_each("row", ROWS)
 def test_every_word_is_in_the_reference_and_is_answered_once(row: SlashCommand) -> None:
     from docs.generate import words
 

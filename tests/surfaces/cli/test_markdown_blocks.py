@@ -1,7 +1,7 @@
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, strategies as st
+from tests.tables import for_each
 
 from halocline.surfaces.terminal.drawing.markdown_blocks import Blocks, CodeRest, split_blocks
 
@@ -47,8 +47,8 @@ def test_windows_line_ends_give_the_same_blocks(text: str) -> None:
     assert split_blocks(text.replace("\n", "\r\n")) == split_blocks(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "blocks"),
+@for_each(
+    "text, blocks",
     [
         ("one\ntwo\n\nthree", ["one\ntwo", "three"]),
         ("# Title\nwords", ["# Title", "words"]),

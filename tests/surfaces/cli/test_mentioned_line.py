@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from tests.tables import for_each
 
 from halocline.protocol.events.mentions import Mentioned
 from halocline.surfaces.terminal.composing.mention_preview import PROBLEM, QUIET, MentionedLine, describe_mentions
@@ -33,7 +34,7 @@ def test_what_cannot_be_given_stands_out():
     assert [style for style, text in describe_mentions([A, GONE], 80) if text.strip(" ·")] == [QUIET, PROBLEM]
 
 
-@pytest.mark.parametrize("width", range(20, 60))
+@for_each("width", range(20, 60))
 def test_a_narrow_line_counts_what_it_has_no_room_for(width):
     line = words([A, B, GONE, PAGE], width)
     assert len(line) <= width

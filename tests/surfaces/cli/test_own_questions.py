@@ -1,4 +1,4 @@
-import pytest
+from tests.tables import for_each
 
 from halocline.surfaces.terminal.asking.menu import ESCAPE, find_option, number_options
 
@@ -13,7 +13,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "text", "key"), NAMED)
+@for_each("options, text, key", NAMED)
 def test_a_typed_line_names_an_option_by_its_key_number_label_or_yes_and_no(
     options: dict[str, str], text: str, key: str | None
 ) -> None:

@@ -2,7 +2,7 @@ import inspect
 from importlib import import_module
 from pkgutil import iter_modules
 
-import pytest
+from tests.tables import for_each
 
 from halocline.context.notes.tool_requests import prompt_request
 from halocline.runtime.prompts.slash_commands import ROWS, By, SlashCommand
@@ -27,7 +27,7 @@ def list_functions(parameters: list[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@for_each("row", ROWS)
 def test_a_row_says_who_answers_it_and_by_what(row: SlashCommand) -> None:
     assert bool(row.answer) is (row.by in (By.SURFACE, By.CONTROLLER))
     assert bool(row.prompt) is (row.by is By.PROMPT)
@@ -37,7 +37,7 @@ def test_a_row_says_who_answers_it_and_by_what(row: SlashCommand) -> None:
     assert row.answer or not (row.completions or row.once or row.elsewhere)
 
 
-@pytest.mark.parametrize("row", HERE, ids=lambda row: row.name)
+@for_each("row", HERE)
 def test_the_functions_of_a_row_take_what_they_are_given(row: SlashCommand) -> None:
     assert list(inspect.signature(load_function(row.answer, SLASH_ANSWERS)).parameters) == ANSWER
     if row.completions:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.samples import choose
 from tests.surfaces.web.task_copy import TaskCopy
+from tests.tables import for_each
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, ToolKind
@@ -145,10 +146,10 @@ def test_a_page_of_another_view_gets_the_last_rows_anew() -> None:
     assert reader.copy.rows == [*[{}] * 800, *as_sent(events)[800:]]
 
 
-@pytest.mark.parametrize("first", [-5, 0, 7, 10**9])
-@pytest.mark.parametrize("until", [-5, 0, 9, 10**9])
-@pytest.mark.parametrize("revision", [-1, 0, 1, 10**9])
-@pytest.mark.parametrize("is_same_view", [True, False])
+@for_each("first", [-5, 0, 7, 10**9])
+@for_each("until", [-5, 0, 9, 10**9])
+@for_each("revision", [-1, 0, 1, 10**9])
+@for_each("is_same_view", [True, False])
 def test_whatever_a_page_says_that_it_knows_it_gets_few_frames(
     first: int, until: int, revision: int, is_same_view: bool
 ) -> None:

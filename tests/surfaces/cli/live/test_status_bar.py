@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.tables import for_each
 
 from halocline.client.git import read_branch
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -54,7 +55,7 @@ def test_yolo_and_plan_mode_are_loud_and_stay_in_narrow_windows() -> None:
     assert ("class:loud", " YOLO: nothing asks ") in fit_facts(status_facts(loud), 36)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("width", "line"),
     [
         (80, "  anthropic/claude · ask · project (main) · 80% context left · $0.25 · 3 jobs"),
@@ -67,7 +68,7 @@ def test_a_line_that_is_too_long_says_less_and_keeps_context_and_cost(width: int
     assert shown(STATE, width, branch="main", jobs=3) == line
 
 
-@pytest.mark.parametrize("width", range(1, 90))
+@for_each("width", range(1, 90))
 def test_the_line_never_wraps(width: int) -> None:
     assert len(shown(STATE, width, branch="main", jobs=3)) <= width
 
