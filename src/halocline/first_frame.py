@@ -59,7 +59,8 @@ class FirstFrame:
         if self._streams is None:
             return False
         (sys.stdout, sys.stderr), self._streams = self._streams, None
-        os.write(1, b"\r\x1b[2A\x1b[J")
+        # Row by row: on a cleared window, tmux would keep what is erased from the top on.
+        os.write(1, b"\r\x1b[K\x1b[A\x1b[K\x1b[A\x1b[K")
         return True
 
 

@@ -291,7 +291,7 @@ def test_more_models_than_fit_a_terminal_are_counted_by_provider(halo: Halo) -> 
 
 async def test_without_a_key_no_model_is_listed_but_it_is_said_how_to_see_them(halo: Halo) -> None:
     done = await halo.run("models", "claude-opus-5-5")
-    assert done.out.startswith("None of the ")
+    assert done.out.startswith("No provider of the ")
     assert "matching models is set up" in done.out
     assert len(done.out.splitlines()) == 1
     whole = await halo.run("models", "--all", "claude-opus-5-5")

@@ -40,7 +40,7 @@ def test_the_value_in_use_is_selected_and_a_list_uses_the_height_of_the_window(h
     terminal.presses("Enter").sees("Switch to accept-edits?").presses("Escape").sees_no("Keep it").types(
         "/config"
     ).presses("Enter")
-    terminal.sees("max_failures").presses("PPage").sees("❯ ")
+    terminal.sees("connect_timeout").presses("PPage").sees("❯ ")
     terminal.presses("Escape").sees("Ask anything")
 
 

@@ -74,6 +74,8 @@ class LiveActions:
             picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
             if picked is None:
                 return
+            if values.get(picked, "").startswith(IN_USE):
+                break  # nothing would change, so the command reports
             words = f"{words.rstrip()} {picked}"
             values = await composer.list_values(words) if picked.endswith(" ") else {}
         composer.buffer.document = Document(words.strip())
