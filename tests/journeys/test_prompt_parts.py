@@ -19,6 +19,7 @@ from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.rows.kinds import NoticeRow, PromptRow
 from halocline.surfaces.terminal.composing.pasting import Chips
 from halocline.surfaces.terminal.drawing.cards import prompt_card
+from halocline.surfaces.terminal.drawing.theme import THEME
 
 OURS = {"environment", "rules", "instructions", "memory", "todos", "mode", "diagnostics"}
 """Sources of notes that Halocline adds by itself."""
@@ -80,7 +81,7 @@ async def test_every_part_of_a_request_that_a_person_put_there_is_in_the_rows(jo
 
 
 def drawn(prompt):
-    console = Console(width=100, force_terminal=False)
+    console = Console(width=100, force_terminal=False, theme=THEME)
     with console.capture() as capture:
         console.print(prompt_card(prompt))
     return capture.get()

@@ -170,6 +170,7 @@ OTHERS = {
     "surfaces/context_report.py",  # what a miss costs, if it is known to cost anything; prices are dashes without rates
     "surfaces/slash/models.py",  # prices of models, only known ones
     "surfaces/export/html.py",  # the ends of turns, as in Markdown
+    "surfaces/cli/live/own_status.py",  # `format_known_cost`, as in the usual status line
     "surfaces/terminal/drawing/cards.py",
     "surfaces/terminal/drawing/call_cards.py",  # sub-agents: costs above zero only
     "surfaces/terminal/drawing/activity_line.py",

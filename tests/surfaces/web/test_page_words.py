@@ -14,7 +14,7 @@ from halocline.surfaces.web import wire
 from halocline.surfaces.web.page_words import PLACES, tell_page, tell_row
 
 ROOT = Path(halocline.__file__).parent
-ELSEWHERE = {"surfaces", "importers", "doctor", "testing"}
+ELSEWHERE = {"surfaces", "importers", "doctor", "testing", "first_frame.py"}
 """Packages whose texts no page shows; `halo doctor` and `halo web` have no place in the page."""
 ADVICE = re.compile(rf"halo (?:-r|{'|'.join(PLACES)})\b|--base-url|\(-m\)")
 

@@ -225,11 +225,11 @@ ROWS = (
     ),
     SlashCommand(
         "doctor", "check this machine and setup, with a hint for each problem", By.SURFACE, Section.LOOK, during=True,
-        answer="lists:answer_doctor",
+        answer="lists:answer_doctor", elsewhere="Open a terminal on this machine for that check.",
     ),
     SlashCommand(
         "memory", "list the notes that new tasks of this folder begin with", By.SURFACE, Section.LOOK, during=True,
-        answer="lists:answer_memory",
+        answer="lists:answer_memory", elsewhere="Your notes are in Markdown files, which you can open in your editor.",
     ),
     SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True, answer="lists:answer_help"),
     SlashCommand(

@@ -56,7 +56,7 @@ def test_yolo_and_plan_mode_are_loud_and_stay_in_narrow_windows() -> None:
 
 
 @for_each(
-    ("width", "line"),
+    "width, line",
     [
         (80, "  anthropic/claude · ask · project (main) · 80% context left · $0.25 · 3 jobs"),
         (68, "  anthropic/claude · ask · main · 80% context left · $0.25 · 3 jobs"),
