@@ -225,7 +225,7 @@ ROWS = (
     ),
     SlashCommand(
         "doctor", "check this machine and setup, with a hint for each problem", By.SURFACE, Section.LOOK, during=True,
-        answer="lists:answer_doctor", elsewhere="Open a terminal on this machine for that check.",
+        answer="lists:answer_doctor", elsewhere="That check is of the machine, not of this session: make it there.",
     ),
     SlashCommand(
         "memory", "list the notes that new tasks of this folder begin with", By.SURFACE, Section.LOOK, during=True,
