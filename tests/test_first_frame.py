@@ -7,7 +7,9 @@ import pytest
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.cli.live.conftest import Open, open_terminal
 
-from halocline.first_frame import FirstFrame, begins_empty
+from halocline.first_frame import ALONE, BEFORE_VALUES, HINT, FirstFrame, begins_empty
+from halocline.surfaces.cli.args.command_line import parse_arguments
+from halocline.surfaces.cli.live.panes import PROMPT_HINTS
 
 __all__ = ["open_terminal"]
 
@@ -18,6 +20,12 @@ ANYTHING_ELSE = ["fix it", "-p hello", "--version", "board", "-m", "-m --yolo", 
 @pytest.mark.parametrize(("line", "is_drawn"), [(line, line in EMPTY) for line in EMPTY + ANYTHING_ELSE])
 def test_the_frame_is_drawn_where_a_conversation_begins_with_an_empty_composer(line: str, is_drawn: bool) -> None:
     assert begins_empty(shlex.split(line)) is is_drawn
+
+
+def test_what_draws_the_frame_is_known_to_the_command_line_and_looks_like_the_screen() -> None:
+    for option in (*ALONE, *(f"{option} value" for option in BEFORE_VALUES)):
+        assert parse_arguments(shlex.split(option)).prompt == [], option
+    assert all(hint.startswith(HINT) for hint in PROMPT_HINTS)
 
 
 def test_without_a_terminal_nothing_is_drawn_and_the_streams_stay() -> None:

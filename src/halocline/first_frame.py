@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 BEFORE_VALUES = ("-m", "--model", "--base-url", "--api-key", "--profile", "--effort", "-C", "--cwd", "--add-dir")
 ALONE = ("-y", "--yolo")
 """Options with which a conversation begins with an empty composer."""
+MARK, HINT = "❯ ", "Ask anything"
+LEAST_RULED_ROWS = 22
+"""Rows of a window from which rules stand around the composer."""
 
 
 class FirstFrame:
@@ -37,8 +40,9 @@ class FirstFrame:
             quiet[3] &= ~termios.ECHO
             termios.tcsetattr(0, termios.TCSANOW, quiet)
             dim, plain = ("", "") if os.environ.get("NO_COLOR") else ("\x1b[90m", "\x1b[0m")
-            rule = "─" * os.get_terminal_size(1).columns
-            os.write(1, f"\n{dim}{rule}{plain}\n❯ {dim}Ask anything{plain}\r\x1b[2C".encode())
+            size = os.get_terminal_size(1)
+            rule = "─" * size.columns if size.lines >= LEAST_RULED_ROWS else ""
+            os.write(1, f"\n{dim}{rule}{plain}\n{MARK}{dim}{HINT}{plain}\r\x1b[{len(MARK)}C".encode())
         except (termios.error, OSError):
             return
         self.modes = modes
@@ -74,6 +78,10 @@ class _Watched:
     def write(self, text: str) -> int:
         self._before()
         return int(self._stream.write(text))
+
+    def flush(self) -> None:
+        self._before()  # `input` writes its question past this stream, but flushes first
+        self._stream.flush()
 
     def __getattr__(self, name: str) -> "Any":
         return getattr(self._stream, name)

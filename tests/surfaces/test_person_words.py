@@ -90,7 +90,7 @@ def test_no_refusal_speaks_to_the_model_where_a_person_reads_it() -> None:
     (
         (
             "Not allowed: it deletes /: no mode allows that (rule never). Nothing was run; continue without it.",
-            "blocked: deletes /: no mode allows that",
+            "blocked: it deletes / (never allowed)",
         ),
         ("There is no tool 'use_subagents'. Available tools: read_file.", WRONG_CALL),
         (

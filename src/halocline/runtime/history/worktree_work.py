@@ -1,5 +1,5 @@
-"""What a worktree has that a folder of the same repository lacks, file by file: since the commit that both have, or the
-last merge. It reads and changes nothing.
+"""Work of a worktree that a folder of the same repository lacks, file by file: since the commit that both have, or the
+last merge. It only reads, once what a killed merge left half made is undone.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ def _undo_half_made(repository: Repository) -> None:
     """Undo what a killed merge left half made before files are compared. Raises CheckpointsOff."""
     if os.path.lexists(repository.path / JOURNAL) and os.access(repository.path, os.W_OK):
         with repository.lock_store(repository.limits.patience):
-            pass  # whoever opens the store undoes it
+            pass  # opening the store undoes it
 
 
 def read_record(repository: Repository, worktree: Worktree) -> MergeRecord | None:

@@ -34,7 +34,7 @@ _ATTEMPT = re.compile(r"(\d{6}-\d{6}-[0-9a-f]{4})-\d+")
 
 
 class Standing(StrEnum):
-    """How a worktree's files stand to those of its main folder."""
+    """The state of a worktree's files beside those of its main folder."""
 
     UNMERGED = "to merge"
     CONFLICT = "conflict"

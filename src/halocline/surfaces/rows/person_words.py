@@ -10,7 +10,8 @@ WRONG_CALL = "the model called a tool wrongly"
 _WORDINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.DOTALL), wording)
     for pattern, wording in (
-        (r"Not allowed: (?:it )?(.*?)(?: \(rule [^)]*\))?\. Nothing was run.*", r"blocked: \1"),
+        (r"Not allowed: (.*?): no mode allows that \(rule [^)]*\)\. Nothing was run.*", r"blocked: \1 (never allowed)"),
+        (r"Not allowed: (.*?)(?: \(rule [^)]*\))?\. Nothing was run.*", r"blocked: \1"),
         (r"(?:There is no (?:tool|command|agent|job)\b|Invalid arguments for |No (?:job|skill) ).*", WRONG_CALL),
         (r"(?:The user (?:sent a new message|answered)|Declined: the user sent).*", "answered below"),
         (r"The user declined (?:this|an?) (.*?)\..*", r"you declined this \1"),

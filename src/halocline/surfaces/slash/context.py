@@ -13,7 +13,7 @@ from halocline.protocol.values import Value
 
 ANEW = "anew"
 IN_USE = "in use"
-"""How the meaning of the value that counts now begins, in a list of values."""
+"""The beginning of the meaning of the value that counts now, in a list of values."""
 _OWN, _YES_NO = "halocline ", "halocline yes or no "
 """How the requests of Halocline's own questions begin."""
 

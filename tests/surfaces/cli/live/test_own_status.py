@@ -10,6 +10,7 @@ import pytest
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.live.own_status import OwnStatusLine, read_facts
 
+GUIDE = Path(__file__).parents[4] / "docs/guide/terminal.md"
 FACTS = {"model": "m1", "mode": "act", "branch": "main", "name": ""}
 
 
@@ -29,7 +30,7 @@ class Frame:
         self.frames += 1
 
     def shown(self, **facts: str) -> list[tuple[str, str]] | None:
-        return self.line.fragments(FACTS | facts, "a-task", State(), 60)
+        return self.line.draw_line(FACTS | facts, "a-task", State(), 60)
 
     async def until_drawn(self) -> None:
         while not self.frames:
@@ -42,8 +43,9 @@ def test_a_format_names_facts_and_keeps_what_it_does_not_know() -> None:
     assert Frame("").shown() is None
 
 
-def test_every_fact_of_a_task_has_a_name() -> None:
+def test_every_fact_of_a_task_has_a_name_that_the_guide_lists() -> None:
     facts = read_facts(State(), branch="main", jobs=0, waiting=2)
+    assert all(f"`{name}`" in GUIDE.read_text(encoding="utf-8") for name in facts)
     assert (facts["branch"], facts["jobs"], facts["waiting"], facts["approvals"]) == ("main", "", "2", "ask")
 
 

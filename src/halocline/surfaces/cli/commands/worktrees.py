@@ -68,7 +68,7 @@ async def _undo(service: WorktreeService, arguments: argparse.Namespace) -> None
 async def _may_lose(files: Sequence[str]) -> bool:
     """Ask at a terminal about what no checkpoint can hold; elsewhere `--force` is the answer."""
     print_raw(f"No checkpoint can hold: {clean(name_some(files, SHOWN))}.")
-    return not sys.stdin.isatty() or ask_yes_no("Lose that for good?")
+    return not sys.stdin.isatty() or ask_yes_no("Discard it all the same?")
 
 
 async def _discard(service: WorktreeService, arguments: argparse.Namespace) -> None:

@@ -58,4 +58,4 @@ BRIEF = {
     "go_to_card": "go to the question",
     "show_keys": "these keys",
 }
-"""What keys do, in few words, by their action."""
+"""The meaning of keys in few words, by their action."""

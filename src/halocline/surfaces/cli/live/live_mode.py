@@ -108,8 +108,8 @@ class LiveMode(View):
                 self._lines.own_status = OwnStatusLine(
                     signs.status_line, self._session.start, self.say, self._app.request_frame
                 )
-            for remark in (problem, *self._bind_own_keys(client)):
-                self.say(remark) if remark else None
+            for remark in filter(None, (problem, *self._bind_own_keys(client))):
+                self.say(remark)
         folder = client.state(task).workspace
         self._outside.configure(
             folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify

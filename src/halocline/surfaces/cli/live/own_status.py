@@ -69,7 +69,7 @@ class OwnStatusLine:
         self._given: Mapping[str, str] = {}
         self._is_running = False
 
-    def fragments(self, facts: Mapping[str, str], task: str, state: State, width: int) -> Fragments | None:
+    def draw_line(self, facts: Mapping[str, str], task: str, state: State, width: int) -> Fragments | None:
         """The line for these facts; None for the usual one: there is no own line, or its command has none yet."""
         if not self._line.startswith("!"):
             text = _NAME.sub(lambda match: facts.get(match[1], match[0]), self._line)

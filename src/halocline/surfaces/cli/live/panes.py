@@ -6,6 +6,7 @@ from prompt_toolkit.filters import vi_navigation_mode
 from rich.cells import cell_len
 
 from halocline.client.git import read_branch
+from halocline.first_frame import MARK
 from halocline.protocol.kinds import Mode
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
@@ -79,11 +80,11 @@ class PaneLines:
         """Completions or the keys, then the status bar."""
         status = self._status_line(width)
         if (request := self._composer.request) and request.choices:
-            return [*request.choices.lines(width, rows - 1), status]
+            return [*request.choices.draw_lines(width, rows - 1), status]
         return [*self._completion_lines(width, rows - 1), *self._key_lines(width, rows - 1), status]
 
     def mark(self) -> str:
-        return "› " if self._composer.request else "❯ "
+        return "› " if self._composer.request else MARK
 
     def hint(self) -> str:
         """The text of an empty composer."""
@@ -145,7 +146,7 @@ class PaneLines:
         vi_mode = [Fact("NORMAL", weight=8)] if vi_navigation_mode() else []
         if self.own_status:
             known = read_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
-            if own := self.own_status.fragments(known, self._session.task, state, width - 12):
+            if own := self.own_status.draw_line(known, self._session.task, state, width - 12):
                 return [*fit_facts(vi_mode, width), ("", "  "), *own]
         facts = vi_mode + status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
         return fit_facts(facts, width - 1)

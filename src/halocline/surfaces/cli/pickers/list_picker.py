@@ -84,9 +84,9 @@ class ListPicker:
         return keys
 
     def _list_above(self, width: int, rows: int) -> list[Fragments]:
-        count = f"  {self._choices.count()}" if self._filter.text else ""
+        count = f"  {self._choices.describe_count()}" if self._filter.text else ""
         title = cut_line(self._title, width - len(count) - 3)
         return [[("class:accent", "? "), ("class:title", title), ("class:quiet", count)]][: max(0, rows)]
 
     def _list_below(self, width: int, rows: int) -> list[Fragments]:
-        return self._choices.lines(width, rows)
+        return self._choices.draw_lines(width, rows)

@@ -60,11 +60,11 @@ class ChoiceList:
         """The selected entry; None if no entry fits or none is selected."""
         return self._fitting[self._selected] if self._fitting and self._selected != NONE else None
 
-    def count(self) -> str:
+    def describe_count(self) -> str:
         """The number of entries that fit, of all."""
         return f"{len(self._fitting)} of {len(self._entries)}"
 
-    def lines(self, width: int, rows: int) -> list[Fragments]:
+    def draw_lines(self, width: int, rows: int) -> list[Fragments]:
         """The entries around the selected one, and the keys, in at most so many rows."""
         choices = [(entry.name, entry.facts) for entry in self._fitting]
         hint: list[Fragments] = [[("class:quiet", cut_line(f"  {KEY_HINT}", width - 1))]] if rows > 2 else []

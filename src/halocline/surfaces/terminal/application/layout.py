@@ -13,12 +13,11 @@ from prompt_toolkit.lexers import SimpleLexer
 from prompt_toolkit.styles import Style
 
 from halocline.client.themes import ATTRIBUTES, Theme
+from halocline.first_frame import LEAST_RULED_ROWS
 from halocline.surfaces.terminal.application.activity import Fragments
 from halocline.surfaces.terminal.application.renderer import repeats_characters
 
 _SEARCH = {"search": "nobold", "incsearch": "nobold underline", "incsearch.current": "nobold underline"}
-LEAST_RULED_ROWS = 22
-"""Rows from which the composer stands between rules."""
 MOST_TYPED_ROWS = 10
 """Most rows of the text being typed; a longer one scrolls."""
 

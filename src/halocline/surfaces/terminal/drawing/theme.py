@@ -27,7 +27,7 @@ _TINTS = {
 }
 """Bands of a diff: the role whose color is mixed into the background, and how much of it."""
 _BAND = 0.09
-"""How much of the text's color is in the band of a prompt."""
+"""The part of the text's color in the band of a prompt."""
 _LIGHT = 384
 """From this sum of its three parts on, a background is light."""
 
