@@ -54,3 +54,21 @@ def test_after_a_conversation_that_began_with_the_frame_the_terminal_is_as_it_wa
     assert terminal.screen.count("❯") == 1
     terminal.presses("C-d").sees_no("❯")
     assert terminal.modes() == before
+
+
+ASKING = """
+from halocline.first_frame import FirstFrame
+
+frame = FirstFrame()
+frame.draw([])
+print("answered", input("Join it? "))
+"""
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_question_takes_the_frame_back_and_its_answer_is_echoed(halo: Halo, open_terminal: Open) -> None:
+    (halo.root / "asking.py").write_text(ASKING)
+    terminal = open_terminal().runs(f"{sys.executable} {halo.root / 'asking.py'}")
+    terminal.sees("Join it?").sees_no("Ask anything").types("yes").sees("Join it? yes").presses("Enter")
+    terminal.sees("answered yes")

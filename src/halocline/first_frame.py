@@ -27,6 +27,7 @@ class FirstFrame:
     def __init__(self) -> None:
         self.modes: list[Any] | None = None
         self._streams: tuple[Any, Any] | None = None
+        self._watched: list[Any] = []  # kept: `input` borrows the streams, which change while it writes
 
     def draw(self, argv: "Sequence[str]") -> None:
         """Draw the frame if a conversation begins with an empty composer on a terminal that can draw."""
@@ -47,7 +48,8 @@ class FirstFrame:
             return
         self.modes = modes
         self._streams = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = (_Watched(stream, self.take_back) for stream in self._streams)
+        self._watched = [_Watched(stream, self.take_back) for stream in self._streams]
+        sys.stdout, sys.stderr = self._watched
         atexit.register(self.take_back)
 
     def take_back(self) -> None:
