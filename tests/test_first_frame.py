@@ -23,7 +23,7 @@ def test_the_frame_is_drawn_where_a_conversation_begins_with_an_empty_composer(l
 
 
 def test_what_draws_the_frame_is_known_to_the_command_line_and_looks_like_the_screen() -> None:
-    for option in (*ALONE, *(f"{option} value" for option in BEFORE_VALUES)):
+    for option in (*ALONE, *(f"{option} low" for option in BEFORE_VALUES)):
         assert parse_arguments(shlex.split(option)).prompt == [], option
     assert all(hint.startswith(HINT) for hint in PROMPT_HINTS)
 
