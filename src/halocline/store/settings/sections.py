@@ -114,7 +114,8 @@ TerminalTable = Annotated[
         "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim), "
         "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
         "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it "
-        "waits, ends or has run a command for 30 s, and you typed nothing for 10 s: `desktop` (OSC 9), `bell` or `off`."
+        "waits, ends or has run a command for 30 s, and you type nothing for 10 s: `desktop` (OSC 9, 99 or 777), "
+        "`bell` or `off`."
     ),
 ]
 

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.surfaces.terminal.application import layout as layout
+    from halocline.surfaces.terminal.application import foreground as foreground, layout as layout
 else:
     __getattr__ = load_modules_of(__name__)

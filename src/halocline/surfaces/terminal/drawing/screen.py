@@ -123,11 +123,6 @@ class Screen:
         """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
         self._asked.show_question(event, again=again)
 
-    def call_person(self, text: str) -> None:
-        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
-        if self.is_live:
-            self._out.notify(text)
-
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Print an answer of Halocline itself, and the changes that it shows."""
         body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))

@@ -12,8 +12,6 @@ from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
 from halocline.surfaces.terminal.drawing.theme import THEME, Gutter, Safe, Wide
 
-LONGEST_NOTICE = 120
-"""Most characters of a notification."""
 PIECE = 1 << 20
 """Characters sanitized at a time, up to the end of their last line."""
 
@@ -29,12 +27,6 @@ class Scrollback:
         self.status = status or StatusLine(console)
         self.group: str | None = None
         self._is_plain = not console.is_terminal
-
-    def notify(self, text: str) -> None:
-        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
-        line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
-        self.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
-        self.console.file.flush()
 
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()
