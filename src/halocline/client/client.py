@@ -360,6 +360,11 @@ class Client(TaskQueries):
         return self._controller.assemblies.own.settings.terminal
 
     @property
+    def requires_sandbox(self) -> bool:
+        """True if no command may run outside a sandbox."""
+        return self._controller.assemblies.own.settings.sandbox == "require"
+
+    @property
     def shows_foreign(self) -> tuple[bool, bool]:
         """Two booleans: show results of MCP servers as Markdown, and show only their beginning."""
         mcp = self._controller.assemblies.own.settings.mcp

@@ -15,6 +15,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.surfaces.cli.plain.line_menu import CHOICE, LineMenu
+from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
 from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
 from halocline.surfaces.terminal.drawing.screen import Screen
@@ -40,12 +41,12 @@ EDIT = ev.ApprovalRequested(
 class TypedLines:
     """A person who types these choices, and these lines where one is asked for; None goes back."""
 
-    is_idle = False
     draft = ""
 
     def __init__(self, choices: Sequence[str], lines: Sequence[str | None]) -> None:
         self._choices = [None if one == "\x1b" else one for one in choices]
         self._lines = list(lines)
+        self.person = PersonCall(lambda code: None)
 
     async def wait_for_silence(self) -> None: ...
 

@@ -115,10 +115,11 @@ TerminalTable = Annotated[
         description="The terminal while a conversation is on the screen: `theme`, its colors: `terminal` (the 16 of "
         "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim), "
         "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
-        "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when "
-        "it waits, ends or runs a command for 30 s and you typed nothing for 10 s: `desktop` (OSC 9), `bell`, `off`; "
-        "`keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in `keys.toml`; "
-        "`status_line`, one of your own: a format such as `{model} · {context} left · {cost}`, or `!` and a command."
+        "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it "
+        "waits, ends or has run a command for 30 s, and you type nothing for 10 s: `desktop` (OSC 9, 99 or 777), "
+        "`bell` or `off`; `keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in "
+        "`keys.toml`; `status_line`, one of your own: a format such as `{model} · {context} left · {cost}`, or `!` "
+        "and a command."
     ),
 ]
 

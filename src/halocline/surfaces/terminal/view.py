@@ -97,6 +97,10 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 
+    async def run_program(self, command: str, client: "Client", task: str) -> bool:
+        """Run a command of the person that wants the terminal, and give it that. False if it wants none."""
+        return False
+
     def offer_board(self, go_back: Callable[[], object] | None) -> None:
         """Let the person leave this task to the board, where it continues; None disables the keys."""
         return

@@ -7,7 +7,10 @@ from prompt_toolkit.keys import Keys
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.keys import KEYS
 from halocline.surfaces.terminal.application.terminal_keys import (
+    APART,
     CTRL_ENTER,
+    TOGETHER,
+    find_escape_timeout,
     has_unambiguous_keys,
     list_sequences,
     teach_sequences,
@@ -61,3 +64,11 @@ def test_every_bound_key_has_an_action_and_no_two_share_one() -> None:
     bound = [combination for row in KEYS for combination in row.keys]
     assert len(bound) == len(set(bound))
     assert [row.action for row in KEYS if row.keys and not hasattr(LiveActions, row.action)] == ["expand"]
+
+
+@pytest.mark.parametrize(
+    ("env", "timeout"), [({}, TOGETHER), ({"SSH_CONNECTION": "1"}, APART), ({"SSH_TTY": "x"}, APART)]
+)
+def test_over_a_connection_the_bytes_of_a_key_may_come_apart(env: dict[str, str], timeout: float) -> None:
+    assert find_escape_timeout(env) == timeout
+    assert APART > 0.5

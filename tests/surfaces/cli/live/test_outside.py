@@ -1,7 +1,9 @@
+import asyncio
+
 import pytest
 
-from halocline.surfaces.cli.live import outside
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
+from halocline.surfaces.terminal.application.person_call import PersonCall, make_notice
 
 
 class Terminal(list[str]):
@@ -22,7 +24,7 @@ def test_the_title_and_the_task_bar_say_what_the_task_does_and_are_given_back() 
     for state in ("working", "waiting", "idle"):
         shown.change_state(state)
     shown.close()
-    titles = ["halo · project", "● halo · project", "? halo · project", "halo · project"]
+    titles = [f"{turn} · project" for turn in ("your turn", "● halo works", "? halo asks you", "your turn")]
     assert [text for text in terminal if text.startswith("\x1b]2;")] == [f"\x1b]2;{title}\x1b\\" for title in titles]
     progress = ["\x1b]9;4;3\x1b\\", "\x1b]9;4;4;100\x1b\\", "\x1b]9;4;0\x1b\\"]
     assert [text for text in terminal if text.startswith("\x1b]9;4")] == progress
@@ -41,19 +43,57 @@ def test_nothing_is_written_where_the_settings_say_so() -> None:
 @pytest.mark.parametrize(
     ("notify", "text"), [("bell", "\a"), ("desktop", "\x1b]9;Halocline needs your approval: rm\x1b\\\a"), ("off", "")]
 )
-def test_a_person_who_is_away_is_called(notify: str, text: str) -> None:
+def test_a_person_who_is_away_is_called(monkeypatch: pytest.MonkeyPatch, notify: str, text: str) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("TMUX", "VTE_VERSION", "KITTY_WINDOW_ID"):
+        monkeypatch.delenv(name, raising=False)
     terminal = Terminal()
     signs(terminal, title=False, notify=notify).call_person("needs your approval:\nrm")
     assert terminal.text == text
 
 
-def test_a_person_who_types_is_not_called() -> None:
+async def test_a_person_who_leaves_after_a_card_appeared_is_called_and_a_key_cancels_that() -> None:
     terminal = Terminal()
-    shown = OutsideSigns(terminal.append)
-    shown.configure("/x", title=False, progress=False, notify="bell")
-    shown.call_person("is done")
+    person = PersonCall(terminal.append, away=0.05)
+    person.how = "bell"
+    person.call("needs your approval")
     assert terminal.text == ""
-    assert outside.AWAY > 1
+    person.note_key()
+    await asyncio.sleep(0.1)
+    assert terminal.text == ""
+    person.note_key()
+    person.call("needs your approval")
+    await asyncio.sleep(0.1)
+    assert terminal.text == "\a"
+
+
+async def test_a_card_that_is_decided_elsewhere_calls_no_one() -> None:
+    terminal = Terminal()
+    shown = OutsideSigns(terminal.append, away=0.05)
+    shown.configure("/x", title=False, progress=False, notify="bell")
+    shown.call_person("needs your approval")
+    shown.change_state("waiting")
+    shown.change_state("working")
+    await asyncio.sleep(0.1)
+    assert terminal.text == ""
+
+
+NOTICES = {
+    "xterm-256color": "\x1b]9;Halocline is done; yes\x1b\\\a",
+    "xterm-kitty": "\x1b]99;;Halocline is done; yes\x1b\\\a",
+    "foot": "\x1b]777;notify;Halocline;is done, yes\x1b\\\a",
+    "dumb": "\a",
+}
+
+
+@pytest.mark.parametrize(("term", "code"), NOTICES.items())
+def test_each_terminal_gets_the_notification_that_it_knows(term: str, code: str) -> None:
+    assert make_notice("is done; yes", {"TERM": term}) == code
+
+
+def test_tmux_hands_a_notification_on_and_rings_itself() -> None:
+    code = make_notice("is done", {"TERM": "tmux-256color", "TMUX": "/tmp/tmux"})
+    assert code == "\x1bPtmux;\x1b\x1b]9;Halocline is done\x1b\x1b\\\x1b\\\a"
 
 
 def test_a_folder_whose_name_has_escape_codes_cannot_write_to_the_terminal() -> None:
@@ -68,13 +108,15 @@ def test_a_folder_whose_name_has_escape_codes_cannot_write_to_the_terminal() -> 
     [
         ({"WT_SESSION": "1"}, True),
         ({"TERM_PROGRAM": "ghostty"}, True),
+        ({"VTE_VERSION": "7902"}, True),
+        ({"VTE_VERSION": "6800"}, False),
         ({"TERM_PROGRAM": "iTerm.app", "TERM": "xterm-256color"}, False),
     ],
 )
 def test_only_terminals_that_know_progress_are_sent_it(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], knows: bool
 ) -> None:
-    for name in ("WT_SESSION", "TERM_PROGRAM", "TERM"):
+    for name in ("WT_SESSION", "TERM_PROGRAM", "TERM", "VTE_VERSION", "ConEmuANSI"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

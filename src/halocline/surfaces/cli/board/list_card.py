@@ -21,7 +21,7 @@ from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.asking.approval_prompt import ALLOWING
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options
 from halocline.surfaces.terminal.drawing import cards
 from halocline.surfaces.terminal.drawing.approval_card import approval_card
 from halocline.surfaces.terminal.drawing.call_cards import WHOLE, indent_cards
@@ -102,15 +102,17 @@ class ListCard:
         options: Options,
         on_card: Container[str] = (),
         selected: str | None = "",
-        *,
-        takes_words: bool = False,
+        kind: Kind = Kind.ORDINARY,
     ) -> str:
-        """Wait for the key of an option. Enter belongs to the list; so does Escape, unless it goes back."""
+        """Wait for the key of an option. Enter belongs to the list; so does Escape, unless it goes back.
+
+        A word leaves no text behind here, so its last letter must not make up for a silence: as where it is grave.
+        """
         self._goes_back = options.get(ESCAPE) == BACK
         shown = {key: label for key, label in options.items() if key != ESCAPE or self._goes_back}
         while True:
             heading = title if self._goes_back else ""
-            self.card = Card(heading, shown, self._redraw, None, by_key=True)
+            self.card = Card(heading, shown, self._redraw, None, Kind.GRAVE, by_key=True)
             self._redraw()
             try:
                 key = await self.card.answer

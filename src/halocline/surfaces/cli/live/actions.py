@@ -13,7 +13,7 @@ from halocline.surfaces.slash.context import IN_USE
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
-from halocline.surfaces.terminal.asking.menu import NO_ANSWER
+from halocline.surfaces.terminal.asking.menu import Kind
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 
 PICKERS = (
@@ -116,22 +116,23 @@ class LiveActions:
             session.send_prompt(Prompt(session.offered, session.state.plan.mode))
 
     def _answers_card(self) -> bool:
-        """Take the typed line as the answer to a question of Halocline's own, which no model may read.
+        """Take the typed line as the answer to the card that waits. True if nothing else may be done with it.
 
-        A line that is no answer stays in the composer. Slash and shell commands are none.
+        A line that does not count stays in the composer. Slash and shell commands are none. Enter alone only counts
+        where the card takes it.
         """
         card, text = self._session.card, self._composer.text.strip()
-        if card is None or not card.takes_words or not text or text[0] in "/!":
+        if card is None or text[:1] in ("/", "!"):
             return False
-        if card.take_line(text):
+        refusal = card.take_line(text) if text else ""
+        if refusal == "" and text:
             self._composer.clear()
-        else:
-            self._session.notice = NO_ANSWER
-        return True
+        self._session.notice = refusal or ""
+        return refusal is not None
 
     def steer(self) -> None:
         """Send the typed prompt, or the first queued one, to the running turn."""
-        if self._answers_card():
+        if (card := self._session.card) and card.kind is Kind.OWN and self._answers_card():
             return
         if self._session.is_prompting or not self._session.has_turn:
             self.send()

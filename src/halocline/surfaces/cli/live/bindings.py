@@ -91,13 +91,15 @@ def _bind_card(session: LiveSession, composer: LiveComposer) -> KeyBindings:
 
     def wants(key: str) -> bool:
         card = session.card
-        return card is not None and composer.request is None and card.wants(key, has_text=bool(composer.text))
+        has_text = bool(composer.text) and not composer.repeats(key)
+        return card is not None and composer.request is None and card.wants(key, has_text=has_text)
 
     def bind(name: str, key: str) -> None:
         @keys.add(name, filter=Condition(lambda: wants(key)) & ~is_searching & ~has_completions)
         def press(event: KeyPressEvent) -> None:
-            if session.card:
-                session.card.press(key)
+            repeats = composer.repeats(key)
+            if session.card and session.card.press(key, repeats) and repeats:
+                composer.clear()
 
     for name, key in _CARD_KEYS.items():
         bind(name, key)

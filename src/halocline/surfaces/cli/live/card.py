@@ -6,23 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rich.cells import cell_len
 
-from halocline.surfaces.cli.live.decision_keys import BEAT, NONE, CalmClock, DecisionKeys
+from halocline.surfaces.cli.live.decision_keys import BEAT, ENTER, NONE, CalmClock, DecisionKeys, Opener
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, NO_ANSWER, Brief, Kind, find_option
 from halocline.surfaces.wrapping import wrap_line
 
 SAFE_KEYS = ("n",)
 """Options that are selected at first: they allow nothing. Where there are none, nothing is selected."""
 LONGEST_TITLE = 300
+TOO_EARLY = "Not sent: you typed while this question appeared. Enter again answers it."
+"""Said when a line that would answer a card was begun without having seen it."""
 
 
 class Card:
-    """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame.
+    """Options with their labels. `answer` gets the chosen key or the typed answer; `redraw` asks for a frame.
 
-    `selected` is the option that is selected at first, in place of a safe one; with None, nothing is. With
-    `takes_words`, a line that is sent while it waits is an answer to it and nothing else. `by_key`: arrows and Enter
-    belong to something else.
+    `selected` is the option that is selected at first, in place of a safe one; with None, nothing is. `by_key`: arrows
+    and Enter belong to something else.
     """
 
     def __init__(
@@ -31,11 +32,12 @@ class Card:
         options: Mapping[str, str],
         redraw: Callable[[], None],
         selected: str | None = "",
+        kind: Kind = Kind.ORDINARY,
+        opener: Opener = Opener.PROGRAM,
         *,
-        takes_words: bool = False,
         by_key: bool = False,
     ) -> None:
-        self.takes_words = takes_words
+        self.kind = kind
         self._by_key = by_key
         self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
         self._options = dict(options)
@@ -43,10 +45,9 @@ class Card:
         wanted = () if selected is None else (selected, *SAFE_KEYS)
         first = next((keys.index(key) for key in wanted if key in keys), NONE)
         self._clock = CalmClock()
-        self._keys = DecisionKeys(keys, first, self._clock.now())
+        self._keys = DecisionKeys(keys, first, self._clock.now(), kind, opener)
         self.since = time.monotonic()
         self._is_armed = False
-        self._is_newest: Callable[[], bool] = lambda: True
         self._hidden: set[str] = set()
         self._redraw = redraw
         self._loop = asyncio.get_running_loop()
@@ -57,20 +58,21 @@ class Card:
         """True if a key is for the card and not for the composer."""
         return self._keys.wants(key, self._clock.now(), has_text=has_text)
 
-    def press(self, key: str, is_newest: Callable[[], bool] = lambda: True) -> None:
-        """Take a key that the card wants. One of an option that is not shown only moves to it.
+    def press(self, key: str, repeats: str = "") -> bool:
+        """Take a key that the card wants, with its `repeats` before. One of an option that is not shown moves to it.
 
-        `is_newest` tells whether no other key arrived since, even one that is not handled yet.
+        True if it may decide.
         """
-        self._is_newest = is_newest
         if len(key) == 1 and (option := self._keys.option_of(key)) in self._hidden:
             self._keys.selected = list(self._options).index(option)
-            return
-        self._keys.press(key, self._clock.now())
+            return False
+        self._keys.press(key, self._clock.now(), repeats)
+        self._loop.call_soon(self._decide)
+        return True
 
-    def note_key(self) -> None:
-        """Take note of any key: a decision needs silence after it."""
-        self._keys.note_key(self._clock.now())
+    def note_key(self, *, has_text: bool = False) -> None:
+        """Take note of any key: a decision needs silence around it. `has_text`: the composer had some before it."""
+        self._keys.note_key(self._clock.now(), has_text=has_text)
 
     def release(self) -> str:
         """Give back a held key as text, because another key follows it."""
@@ -80,25 +82,29 @@ class Card:
         """Choose the option of Escape, which allows nothing and needs no silence."""
         self._answer_with(ESCAPE)
 
-    def take_line(self, text: str) -> bool:
-        """Choose the option that a typed line names; False if it names none."""
+    def take_line(self, text: str) -> str | None:
+        """Answer with a typed line. Returns why it stays, or an empty text; None if it may be sent elsewhere."""
         key = find_option(text, self._options)
-        if key is not None:
-            self._answer_with(key)
-        return key is not None
+        if key is None and self.kind is not Kind.QUESTION:
+            return NO_ANSWER if self.kind is Kind.OWN else None
+        if not self._keys.takes_line(text, self._clock.now()):
+            return TOO_EARLY
+        self._answer_with(key or text)
+        return ""
 
     def _look(self) -> None:
         """Let a held key decide, and show whether keys count now."""
+        self._decide()
         if self.answer.done():
             return
-        now = self._clock.now()
-        if self._is_newest() and (key := self._keys.decide(now)):
-            self._answer_with(key)
-            return
-        if self._is_armed is not self._keys.is_armed(now):
+        if self._is_armed is not self._keys.is_armed(self._clock.now()):
             self._is_armed = not self._is_armed
             self._redraw()
         self._loop.call_later(BEAT, self._look)
+
+    def _decide(self) -> None:
+        if not self.answer.done() and (key := self._keys.decide(self._clock.now())):
+            self._answer_with(key)
 
     def _answer_with(self, key: str) -> None:
         if not self.answer.done():
@@ -152,12 +158,16 @@ class Card:
 
     def _hint(self, *, is_open: bool) -> str:
         if not is_open:
-            return "Tab: choose here; your text stays"
+            typed = "Enter answers with your text · " if self.kind is Kind.QUESTION else ""
+            return f"{typed}Tab: choose here; your text stays"
+        if self._keys.held not in ("", ENTER):
+            return f"{self._keys.held} …"
         if not self._is_armed:
-            return "…"
+            return "keys count in a moment …"
         if self._by_key:
             return "its key decides"
-        return "a key, or ↑↓ and Enter" if self._keys.selected == NONE else "Enter, ↑↓ or a key"
+        typed = " · or type your answer" if self.kind is Kind.QUESTION else ""
+        return f"a key, or ↑↓ and Enter{typed}" if self._keys.selected == NONE else "Enter, ↑↓ or a key"
 
 
 def fit_around(heights: Sequence[int], at: int, room: int) -> tuple[int, int]:

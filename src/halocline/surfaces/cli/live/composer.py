@@ -109,6 +109,10 @@ class LiveComposer:
         self.buffer.reset()
         self.mentions.typed("")
 
+    def repeats(self, key: str) -> str:
+        """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty."""
+        return self.text if len(key) == 1 and self.text == key * len(self.text) else ""
+
     def take(self) -> Prompt | None:
         """Take the typed prompt; None when there is none."""
         text = expand_quit_word(self.text)

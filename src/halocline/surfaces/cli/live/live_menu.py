@@ -7,9 +7,10 @@ from pathlib import Path
 
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
+from halocline.surfaces.cli.live.decision_keys import Opener
 from halocline.surfaces.cli.live.outside import OutsideSigns
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.composing.prompt import Prompt
 
@@ -44,11 +45,11 @@ class LiveMenu:
         options: Options,
         on_card: Container[str] = (),
         selected: str | None = "",
-        *,
-        takes_words: bool = False,
+        kind: Kind = Kind.ORDINARY,
     ) -> str:
         """Show the options until one is chosen. The screen is drawn again by itself after the program was suspended."""
-        card = self._session.card = Card(title, options, self._session.redraw, selected, takes_words=takes_words)
+        opener = Opener.PERSON if kind is Kind.OWN or self._was_just_chosen() else Opener.PROGRAM
+        card = self._session.card = Card(title, options, self._session.redraw, selected, kind, opener)
         self._outside.change_state("waiting")
         self._session.redraw()
         try:
@@ -66,12 +67,16 @@ class LiveMenu:
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""
-        if time.monotonic() - self._chosen_at > JUST_NOW:
+        if not self._was_just_chosen():
             await self._session.wait_for_silence()
             if self._composer.text and await self.choose("", _ANSWER_OR_STOP) == ESCAPE:
                 return None
         text = await self._composer.read_line(LineRequest(prompt, hint, initial, needs_text=needs_text))
         return text and self._composer.expand_chips(text)
+
+    def _was_just_chosen(self) -> bool:
+        """True if the person's latest key chose an option a moment ago, to which what is asked now belongs."""
+        return time.monotonic() - self._chosen_at < JUST_NOW and self._session.typed_at <= self._chosen_at
 
     async def ask_message(self) -> Prompt | None:
         """Read a message to the model, with pasted texts and images; None when the person went back."""

@@ -32,6 +32,7 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
+from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.activity import LiveActivity
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.layout import LivePanes, build_style
@@ -66,6 +67,7 @@ class LiveMode(View):
         self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)
         self._plans = PlanPrompt(self._asker)
+        self._had_text = False
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.draw_unfinished)
         self._actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
         self._keys = bind_keys(self._actions, self._session, self._composer, self._lines.own_keys)
@@ -206,6 +208,9 @@ class LiveMode(View):
         if self._plans.is_due(client, task) and (prompt := await self._plans.ask(client, task)):
             self._session.send_prompt(prompt)
 
+    async def run_program(self, command: str, client: Client, task: str) -> bool:
+        return await application.foreground.run_program(command, client, task, self.say, self._app.release_terminal)
+
     def offer_board(self, go_back: Callable[[], object] | None) -> None:
         self._session.go_back = go_back
 
@@ -228,6 +233,8 @@ class LiveMode(View):
             return
         if text.lstrip().startswith("!"):
             try:
+                if await self.run_program(text.strip().removeprefix("!"), client, task):
+                    return
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
             except HaloclineError as error:
                 self.say(f"{error.text} {error.hint}".rstrip())
@@ -242,12 +249,13 @@ class LiveMode(View):
         self._session.notice = ""
         if (card := self._session.card) and (held := card.release()):
             self._composer.insert(held)
+        self._had_text = bool(self._composer.text)
 
     def _after_key(self) -> None:
         self._outside.note_key()
         self._session.note_key()
         if card := self._session.card:
-            card.note_key()
+            card.note_key(has_text=self._had_text)
 
 
 class RowFile(io.StringIO):

@@ -60,16 +60,16 @@ class LiveSession:
         self._prompted: asyncio.Future[Prompt | None] | None = None
         self._quit_until = 0.0
         self._own_switches = 0
-        self._typed_at = time.monotonic()
+        self.typed_at = time.monotonic()
         self._jobs: set[asyncio.Task[None]] = set()
         self._delivering = asyncio.Lock()
 
     def note_key(self) -> None:
-        self._typed_at = time.monotonic()
+        self.typed_at = time.monotonic()
 
     async def wait_for_silence(self) -> None:
         """Wait until no key came for long enough that a line may be asked for."""
-        left = SILENCE - (time.monotonic() - self._typed_at)
+        left = SILENCE - (time.monotonic() - self.typed_at)
         if left > 0:
             await asyncio.sleep(left)
             await self.wait_for_silence()

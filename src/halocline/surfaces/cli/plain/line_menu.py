@@ -8,7 +8,7 @@ from rich.text import Text
 
 from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Options, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
@@ -25,8 +25,7 @@ class LineMenu:
         self._lines = lines
 
     def call_person(self, text: str) -> None:
-        if self._lines.is_idle:
-            self._screen.call_person(text)
+        self._lines.person.call(text)
 
     async def choose(
         self,
@@ -34,8 +33,7 @@ class LineMenu:
         options: Options,
         on_card: Container[str] = (),
         selected: str | None = "",
-        *,
-        takes_words: bool = False,
+        kind: Kind = Kind.ORDINARY,
     ) -> str:
         """Return the key of an option, listed unless it is `on_card`. The card above has the `title`."""
         self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
@@ -45,8 +43,10 @@ class LineMenu:
             if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ")) is None:
                 return ESCAPE
             word = typed.strip().casefold() or selected or ""
-            if key := find_option(typed, options) if takes_words else _find_key(word, options):
+            if key := find_option(typed, options) if kind is Kind.OWN else _find_key(word, options):
                 return key
+            if kind is Kind.QUESTION and word:
+                return typed.strip()
             if not set(word) <= {*options}:
                 self._lines.draft = "\n".join(filter(None, [self._lines.draft, typed]))
                 self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")

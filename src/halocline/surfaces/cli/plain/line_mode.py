@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,11 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.plain.line_menu import LineMenu
 from halocline.surfaces.cli.plain.line_reader import LineReader
+from halocline.surfaces.cli.plain.questions import can_draw
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.queue_lines import list_queue_lines
+from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
@@ -71,6 +74,7 @@ class LineMode(View):
         self._screen.close()
 
     def follow_task(self, client: Client, task: str) -> None:
+        self._lines.person.how = client.terminal_settings.notify if sys.stdout.isatty() else "off"
         theme, problem = client.themes_of(task).choose()
         if self._theme.begin(theme):
             self._lines.theme = theme
@@ -109,7 +113,7 @@ class LineMode(View):
         self._screen.show_reply(text)
 
     def copy_text(self, text: str) -> str:
-        code = make_code(text) if sys.stdout.isatty() else ""
+        code = make_code(text) if sys.stdout.isatty() and can_draw() else ""
         sys.stdout.write(code)
         return BY_CODE if code else ""
 
@@ -139,6 +143,9 @@ class LineMode(View):
         if self._lines.is_gone:
             os.kill(os.getpid(), signal.SIGHUP)
             await asyncio.Event().wait()
+
+    async def run_program(self, command: str, client: Client, task: str) -> bool:
+        return await application.foreground.run_program(command, client, task, self.say, nullcontext)
 
     def _show_held(self, client: Client, task: str) -> None:
         """Show what waits for the person, once."""

@@ -6,11 +6,14 @@ What must stay true: what was typed before a question was shown decides nothing.
 import asyncio
 import os
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from halocline.client.themes import TERMINAL
+from halocline.surfaces.cli.plain.questions import can_draw
 from halocline.surfaces.terminal import application
+from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
 from halocline.surfaces.terminal.composing.prompt import type_keys
 
@@ -22,8 +25,6 @@ BEAT = 0.1
 """Seconds between checks for keys. Silence is counted in checks without keys, so a busy program is not silence."""
 SILENCE = 0.7
 """Seconds of silence after a question before its answer can be typed."""
-AWAY = 10.0
-"""Seconds without a line after which the person is notified, as they may be elsewhere."""
 
 
 class LineReader:
@@ -33,17 +34,12 @@ class LineReader:
         self.draft = ""
         """Text that was typed ahead, for the next prompt."""
         self.theme = TERMINAL
-        self._read_at = time.monotonic()
+        self.person = PersonCall(_write_code)
 
     @property
     def is_gone(self) -> bool:
         """True once the terminal was closed."""
         return not os.isatty(sys.stdin.fileno())
-
-    @property
-    def is_idle(self) -> bool:
-        """True if no line was read for `AWAY` seconds."""
-        return time.monotonic() - self._read_at > AWAY
 
     async def wait_for_silence(self) -> None:
         """Take what was typed until now into the draft, and wait until nothing more comes."""
@@ -73,6 +69,10 @@ class LineReader:
 
         With a `history`, it is a prompt, which may have several lines (Alt+Enter or Ctrl+J).
         """
+        with _codeless_output():
+            return await self._read_line(prompt, initial, hint, history)
+
+    async def _read_line(self, prompt: str, initial: str, hint: str, history: "FileHistory | None") -> str | None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.application import get_app_session
         from prompt_toolkit.formatted_text import FormattedText
@@ -90,6 +90,7 @@ class LineReader:
             style=application.layout.build_style(self.theme),
             erase_when_done=history is not None,
         )
+        session.app.key_processor.before_key_press += lambda processor: self.person.note_key()
         try:
             return await session.prompt_async(
                 FormattedText([("class:mark", prompt)]), default=initial, handle_sigint=False
@@ -100,9 +101,27 @@ class LineReader:
             self.draft = session.default_buffer.text if history is not None else self.draft
             raise
         finally:
-            self._read_at = time.monotonic()
+            self.person.note_key()
             behind = get_typeahead(get_app_session().input)  # what came with the Enter must not end the next line
             self.draft = type_keys(self.draft, "".join(press.data for press in behind))
+
+
+@contextmanager
+def _codeless_output() -> Iterator[None]:
+    """On a terminal that knows no escape codes, write none."""
+    if can_draw():
+        yield
+        return
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.output.plain_text import PlainTextOutput
+
+    with create_app_session(output=PlainTextOutput(sys.stdout)):
+        yield
+
+
+def _write_code(code: str) -> None:
+    sys.stdout.write(code)
+    sys.stdout.flush()
 
 
 def _bind_lines() -> "KeyBindings":

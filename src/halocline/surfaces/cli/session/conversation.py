@@ -216,6 +216,8 @@ class Conversation:
     async def _run_own(self, command: str) -> None:
         """Run the user's own command and show it to its end; Ctrl-C stops it, and a key moves it to the background."""
         try:
+            if await self._view.run_program(command, self._client, self.task):
+                return
             own = self._own = session.user_shell.OwnCommand(self._client, self.task, command)
         except UsageError as error:
             self._view.say(f"{error.text} {error.hint}".rstrip())

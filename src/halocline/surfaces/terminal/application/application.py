@@ -23,15 +23,21 @@ from halocline.first_frame import FirstFrame
 from halocline.surfaces.terminal.application.layout import build_style
 from halocline.surfaces.terminal.application.renderer import QUIET, LiveOutput, LiveRenderer
 from halocline.surfaces.terminal.application.terminal_answers import QUERY, AnsweringReader, Rgb, answers_queries
-from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
+from halocline.surfaces.terminal.application.terminal_keys import (
+    DISABLE,
+    ENABLE,
+    find_escape_timeout,
+    has_unambiguous_keys,
+    teach_sequences,
+)
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
 
 FRAME = 0.12
 """Seconds between two frames that no key asked for."""
 JUST_CONTINUED = 0.5
 """Seconds in which the signal of a continuation is noticed."""
-ESCAPE_TIMEOUT = 0.05
-"""Seconds after Escape in which more bytes make another key of it. Terminals send them together."""
+NEXT_KEY = 0.05
+"""Seconds after Escape in which Enter makes another key of it."""
 
 
 class _Application(Application[None]):
@@ -105,7 +111,7 @@ class LiveApplication:
         )
         if not self._full_screen:
             app.renderer = self._renderer
-        app.ttimeoutlen = app.timeoutlen = ESCAPE_TIMEOUT
+        app.ttimeoutlen, app.timeoutlen = find_escape_timeout(os.environ), NEXT_KEY
         app.key_processor.before_key_press += lambda processor: on_key()
         app.key_processor.after_key_press += lambda processor: after_key()
         app.after_render += self._note_frame

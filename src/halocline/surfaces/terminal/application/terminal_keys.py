@@ -2,6 +2,7 @@
 
 import os
 import string
+from collections.abc import Mapping
 from typing import cast
 
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
@@ -12,6 +13,9 @@ ENABLE, DISABLE = "\x1b[>1u", "\x1b[<u"
 CTRL_ENTER = Keys.F24
 """Stands for Ctrl-Enter, which prompt_toolkit does not name."""
 NEW_LINE: tuple[Keys, Keys] = (Keys.Escape, Keys.ControlM)
+TOGETHER, APART = 0.05, 0.6
+"""Seconds between the bytes of one key, on this machine and over a connection."""
+_CONNECTIONS = ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")
 _ALT, _CTRL, _SHIFT = 2, 4, 1
 _KNOWN_PROGRAMS = ("ghostty", "WezTerm", "iTerm.app", "rio")
 _KNOWN_TERMS = ("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")
@@ -26,6 +30,14 @@ def has_unambiguous_keys() -> bool:
         or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
         or os.environ.get("TERM", "").startswith(_KNOWN_TERMS)
     )
+
+
+def find_escape_timeout(env: Mapping[str, str]) -> float:
+    """Return the seconds after Escape in which more bytes make another key of it.
+
+    Terminals send them together, but a slow connection takes them apart.
+    """
+    return TOGETHER if not any(env.get(name) for name in _CONNECTIONS) else APART
 
 
 def teach_sequences() -> None:

@@ -13,7 +13,7 @@ from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.slash.context import is_own_question, is_yes_no
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Menu, number_options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, number_options
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
@@ -60,8 +60,8 @@ class Asker:
         self._menu.call_person(f"needs your approval: {event.title}")
         options, message = _list_options(event, row, edit), None
         while True:
-            selected = None if event.grade.is_grave else "y"
-            key = await self._menu.choose(self._screen.title_for(row), options, selected=selected)
+            selected, kind = (None, Kind.GRAVE) if event.grade.is_grave else ("y", Kind.ORDINARY)
+            key = await self._menu.choose(self._screen.title_for(row), options, selected=selected, kind=kind)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
@@ -89,11 +89,9 @@ class Asker:
         while event.options:
             numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
-            key = await self._menu.choose("", options, on_card=frozenset(numbers))
-            if key == ESCAPE:
-                return None
+            key = await self._menu.choose("", options, on_card=frozenset(numbers), kind=Kind.QUESTION)
             if key != "t":
-                return event.options[int(key) - 1]
+                return None if key == ESCAPE else numbers.get(key, key)
             if (answer := await self._menu.ask_line("› ", needs_text=True)) and answer.strip():
                 return answer
         while (answer := await self._menu.ask_line("› ", "Type an answer. Ctrl-C: stop", needs_text=True)) is not None:
@@ -105,7 +103,7 @@ class Asker:
         """Ask a question of Halocline's own, and print the answer: no event shows it."""
         self._screen.show_question(replace(event, options=()), again=True)
         options = number_options(event.options, is_yes_no=is_yes_no(event))
-        key = await self._menu.choose("", {**options, ESCAPE: "back"}, takes_words=True)
+        key = await self._menu.choose("", {**options, ESCAPE: "back"}, kind=Kind.OWN)
         answer = options.get(key)
         self._screen.say(f"→ {answer or 'back'}")
         return answer

@@ -1,6 +1,7 @@
 """The menu below a card: options that keys choose, lines to type, and files to edit."""
 
 from collections.abc import Container, Mapping, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +20,15 @@ NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stay
 """Said when a line is sent that is no answer to a question of Halocline's own."""
 _YES_NO = ("y", "n")
 _WORDS = {"yes": "y", "no": "n"}
+
+
+class Kind(Enum):
+    """What a menu asks: an approval or a step of one, a grave one, a question of the model or of Halocline's own."""
+
+    ORDINARY = auto()
+    GRAVE = auto()
+    QUESTION = auto()
+    OWN = auto()
 
 
 def number_options(labels: Sequence[str], *, is_yes_no: bool = False) -> dict[str, str]:
@@ -51,14 +61,13 @@ class Menu(Protocol):
         options: Options,
         on_card: Container[str] = (),
         selected: str | None = "",
-        *,
-        takes_words: bool = False,
+        kind: Kind = Kind.ORDINARY,
     ) -> str:
         """Return the key of an option. `title` names the card above, which lists the options `on_card`.
 
         `selected` is the option that is selected at first, in place of a safe one; with None, nothing is, so that Enter
-        does nothing. With `takes_words`, a typed line chooses too (`find_option`), and no other line may be sent
-        anywhere meanwhile.
+        does nothing. A typed line chooses, too (`find_option`). Another one is returned as the answer to a QUESTION,
+        and may not be sent anywhere while an OWN question waits.
         """
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:

@@ -145,11 +145,6 @@ class Screen:
         """The title to ask with; empty where the card stands just above and is in sight."""
         return "" if self._out.group == row.call and self._asked.is_in_sight(self._out.console) else row.title
 
-    def call_person(self, text: str) -> None:
-        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
-        if self.is_live:
-            self._out.notify(text)
-
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Print an answer of Halocline itself, and the changes that it shows."""
         body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))

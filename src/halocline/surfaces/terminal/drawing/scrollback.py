@@ -13,8 +13,6 @@ from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
 from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, Wide
 
-LONGEST_NOTICE = 120
-"""Most characters of a notification."""
 PIECE = 1 << 20
 """Characters sanitized at a time, up to the end of their last line."""
 
@@ -34,12 +32,6 @@ class Scrollback:
     @property
     def is_terminal(self) -> bool:
         return not self._is_plain
-
-    def notify(self, text: str) -> None:
-        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
-        line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
-        self.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
-        self.console.file.flush()
 
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()

@@ -1,0 +1,90 @@
+"""Programs that get the terminal (`!vim`, `!ssh`, `!sudo …`): in a process group of their own, until they end.
+
+What must stay true: Ctrl-C and Ctrl-Z reach the program and not us, and the terminal is ours again afterwards.
+"""
+
+import asyncio
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from halocline.client.tasks import Client
+from halocline.protocol.child_environment import ChildEnvironment, child_environment
+from halocline.protocol.errors import UsageError
+
+_EDITORS = ("vim", "vi", "nvim", "nano", "pico", "emacs", "micro", "hx", "joe", "less", "more", "most", "man", "info")
+_MONITORS = ("top", "htop", "btop", "atop", "watch", "tmux", "screen", "fzf", "lazygit", "tig", "ranger", "mc", "nnn")
+_REMOTE = ("ssh", "mosh", "telnet", "sftp", "ftp", "psql", "mysql", "sqlite3", "redis-cli", "gdb", "lldb", "ipython")
+_AS_OTHERS = ("sudo", "su", "doas", "passwd")
+PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_AS_OTHERS))
+"""Programs that want a terminal."""
+ReleasedTerminal = AbstractAsyncContextManager[None]
+FORCED = "!"
+"""Before the command: it gets the terminal in any case."""
+
+
+def find_terminal_command(text: str) -> str:
+    """Return the command that wants the terminal from what follows the `!`; empty if it is none."""
+    if text.startswith(FORCED):
+        return text.removeprefix(FORCED).strip()
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return ""
+    while words and "=" in words[0]:
+        words = words[1:]
+    name = os.path.basename(words[0]) if words else ""
+    return text if name in PROGRAMS else ""
+
+
+async def run_program(
+    text: str,
+    client: Client,
+    task: str,
+    say: Callable[[str], None],
+    release: Callable[[], AbstractAsyncContextManager[None]],
+) -> bool:
+    """Give the terminal to a command that wants it. False if it wants none, or needs a sandbox. Raises UsageError."""
+    command, state = find_terminal_command(text), client.state(task)
+    if not command or client.requires_sandbox:
+        return False
+    folder = state.host.shell.cwd or state.workspace
+    try:
+        async with release():
+            code = await asyncio.to_thread(_run, command, folder, child_environment(os.environ))
+    except OSError as error:
+        raise UsageError(f"Cannot start it: {error.strerror}.") from error
+    say(f"{command}: {f'exit code {code}' if code >= 0 else 'stopped'}. The model does not see it.")
+    return True
+
+
+def _run(command: str, folder: str, env: ChildEnvironment) -> int:
+    """Run it with the terminal; return its exit code, negative for a signal."""
+    terminal, ours = sys.stdin.fileno(), os.getpgrp()
+    process = subprocess.Popen(("bash", "-c", command), cwd=folder, env=env, process_group=0)
+    try:
+        while True:
+            _give_terminal(terminal, process.pid)
+            os.killpg(process.pid, signal.SIGCONT)
+            _, status = os.waitpid(process.pid, os.WUNTRACED)
+            if not os.WIFSTOPPED(status):
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return process.returncode
+            if os.WSTOPSIG(status) not in (signal.SIGTTIN, signal.SIGTTOU):  # those came before it had the terminal
+                _give_terminal(terminal, ours)
+                os.killpg(ours, signal.SIGTSTP)  # the person suspends both, until fg
+    finally:
+        _give_terminal(terminal, ours)
+
+
+def _give_terminal(terminal: int, group: int) -> None:
+    """Put a process group into the foreground, also from the background."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+    try:
+        os.tcsetpgrp(terminal, group)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

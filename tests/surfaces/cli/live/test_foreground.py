@@ -1,0 +1,69 @@
+"""Programs that get the terminal, terminals that know no codes, and keys whose bytes come apart."""
+
+import time
+
+import pytest
+from tests.surfaces.cli.forked_terminal import HaloTerminal
+from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.live.conftest import Open
+from tests.surfaces.cli.live.tmux_terminal import HINT
+
+from halocline.surfaces.terminal.application.foreground import find_terminal_command
+
+HI = {"text": "Hello."}
+ASKS = "!!read -p 'name? ' x; echo \"got $x\" > said; stty -a > modes"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("vim a.txt", "vim a.txt"),
+        ("EDITOR=vi sudo -i", "EDITOR=vi sudo -i"),
+        ("/usr/bin/ssh host", "/usr/bin/ssh host"),
+        ("!read x", "read x"),
+        ("!git commit", "git commit"),
+        ("git log", ""),
+        ("ls vim", ""),
+        ("echo 'open", ""),
+    ],
+)
+def test_the_programs_that_want_a_terminal_are_known_by_their_names(text: str, command: str) -> None:
+    assert find_terminal_command(text) == command
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_program_gets_the_terminal_with_ctrl_c_and_ctrl_z_and_gives_it_back(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says(ASKS).sees("name?").sees_no(HINT)
+    terminal.presses("C-z").sees("Stopped", "sh>").runs("fg").types("Ada").presses("Enter").sees(HINT)
+    assert (halo.folder / "said").read_text() == "got Ada\n"
+    assert " icanon" in (halo.folder / "modes").read_text()
+    terminal.sees("exit code 0").says("!!echo began; sleep 60").sees("began").presses("C-c").sees("stopped", HINT)
+    terminal.says("go").sees("Hello.")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_terminal_that_knows_no_codes_gets_none(halo: Halo) -> None:
+    person = HaloTerminal(["-m", halo.script(HI)], env={**halo.env, "TERM": "dumb"}, cwd=halo.folder, size=(24, 80))
+    person.expect("❯ ")
+    before = person.before
+    time.sleep(1)
+    person.send("go\r")
+    person.expect("done")
+    assert "\x1b" not in before + person.before
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_an_arrow_whose_bytes_come_apart_over_a_connection_stops_nothing(halo: Halo) -> None:
+    slow = {"text": "And on and on. " * 40, "pace": 0.05}
+    env = {**halo.env, "SSH_CONNECTION": "1"}
+    person = HaloTerminal(["-m", halo.script(slow)], env=env, cwd=halo.folder, size=(24, 80))
+    person.expect("Ask anything")
+    person.send("go\r")
+    person.expect("on and on")
+    for part in ("\x1b", "[", "D"):
+        person.send(part)
+        time.sleep(0.45)
+    assert person.expect(["interrupted", "done"]) == 1
