@@ -34,6 +34,7 @@ ROOMS = {
 }
 """What each room may load: imports, those on first use, and styles. The last one is the entry modules at the top."""
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport|\bimport\()\s*(['"`])(\.[^'"`]+)\1""")
+_FIRST_USE = re.compile(r"""\bimport\((['"`])[^'"`]+\1\)(?!\.[A-Z])""")
 _STYLE = re.compile(r"""style\(['"]static/js/([^'"]+)""")
 
 
@@ -95,3 +96,12 @@ def test_every_loaded_file_is_there() -> None:
 @for_each("room", sorted(ROOMS))
 def test_a_room_holds_no_more_than_one_can_look_through(room: str) -> None:
     assert Counter(map(name_room, read_modules()))[room] <= MOST_MODULES
+
+
+def test_each_import_on_first_use_is_a_part_that_is_asked_for_again_when_it_fails() -> None:
+    bare = {
+        f"{path}: {found[0]}"
+        for path, text in read_modules().items()
+        for found in _FIRST_USE.finditer(text.replace("definePart(() => import(", ""))
+    }
+    assert bare == set()

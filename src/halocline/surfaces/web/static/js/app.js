@@ -7,6 +7,9 @@ import { followBoard } from './state/board.js'
 import { listen } from './state/shortcut-keys.js'
 import { watchBoard } from './state/notifications.js'
 import { Shell } from './shell/shell.js'
+import { definePart } from './lib/parts.js'
+
+const loadRequests = definePart(() => import('./shell/editor-requests.js'))
 
 async function start() {
   readRoute()
@@ -16,7 +19,7 @@ async function start() {
   watchBoard()
   followBoard()
   render(html`<${Shell} />`, document.getElementById('app'))
-  if (window.early.isEditor) import('./shell/editor-requests.js').then((module) => module.serve())
+  if (window.early.isEditor) loadRequests().then((module) => module.serve())
   if (await window.early.entered) connect()
   else standing.value = 'out'
 }

@@ -119,4 +119,18 @@ try {
     early.socket.onclose = (event) => (early.closed = event)
   })
   window.early = early
+
+  // The page's first files are asked for again when a request fails, as parts.js does with all others.
+  let pause = 300
+  const askAgain = (failed) => {
+    const copy = document.createElement(failed.localName)
+    for (const { name, value } of failed.attributes) copy.setAttribute(name, value)
+    failed.replaceWith(copy)
+  }
+  const watchFirst = ({ target }) => {
+    if (!target.dataset || target.dataset.first === undefined) return
+    setTimeout(askAgain, pause, target)
+    pause = Math.min(2 * pause, 10_000)
+  }
+  addEventListener('error', watchFirst, true)
 }

@@ -4,9 +4,10 @@ import { openSheet } from '../state/store.js'
 import { count, short } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
+import { definePart } from '../lib/parts.js'
 
-const loadEffort = () => import('../models/effort-menu.js')
+const loadEffort = definePart(() => import('../models/effort-menu.js'))
 
 const MODES = [
   ['plan', 'Plan', 'Read and plan, no changes'],

@@ -3,9 +3,10 @@ import { signal, useRef, useState } from '../lib/ui.js'
 import { parseBegun } from './mentions.js'
 import { keepValue, said } from '../lib/preferences.js'
 import { complain, toast } from '../state/store.js'
+import { definePart } from '../lib/parts.js'
 
-export const loadMenu = () => import('./suggestion-menu.js')
-const loadAttach = () => import('./attachments.js')
+export const loadMenu = definePart(() => import('./suggestion-menu.js'))
+const loadAttach = definePart(() => import('./attachments.js'))
 let menuNow = null
 let attachNow = null
 /** True once the attachments module is loaded; until then there are none. */
@@ -69,7 +70,10 @@ export function useAttaching(place, where, insert) {
       if (files.length) return (attachFiles(files), true)
       const text = unifyLineEnds(event.clipboardData.getData('text/plain'))
       if (text.length <= 400 && text.split('\n').length <= 10) return false // too short for a chip
-      attachModule().then((module) => insert(module.chipFor(place, text)))
+      attachModule().then(
+        (module) => insert(module.chipFor(place, text)),
+        () => insert(text),
+      )
       return true
     },
     drop(data) {

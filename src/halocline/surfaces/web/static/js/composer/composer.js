@@ -10,11 +10,12 @@ import { draftOf, drafts, setDraft, usedModel } from '../lib/preferences.js'
 import { attachmentsOf, loadMenu, useMenu, useAttaching, useRecall, useStash } from './composer-menus.js'
 import { isSlashCommand, submitPrompt } from './submit-prompt.js'
 import { Bar } from './composer-bar.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import Strip from './unsent-strip.js'
+import { definePart } from '../lib/parts.js'
 
-const loadChips = () => import('./chips.js')
-const loadInstead = () => import('./answer-or-prompt.js')
+const loadChips = definePart(() => import('./chips.js'))
+const loadInstead = definePart(() => import('./answer-or-prompt.js'))
 
 /** The text field of a task: its text, saved as a draft, and functions that change it. */
 function useField(id) {

@@ -3,6 +3,7 @@ import { act } from '../lib/connection.js'
 import { complain, go, openSheet, reviewOpen, toast } from '../state/store.js'
 import { count } from '../lib/format.js'
 import { usedModel } from '../lib/preferences.js'
+import { definePart } from '../lib/parts.js'
 
 const MODES = ['plan', 'act']
 const APPROVALS = ['ask', 'accept-edits', 'auto', 'yolo']
@@ -47,7 +48,8 @@ async function fork({ task }, rest) {
   toast('Forked. The original task is unchanged; both use the same files.')
 }
 
-const exportTask = ({ task }) => import('../lib/fetch-files.js').then(({ saveExport }) => saveExport(task.id, 'md'))
+const loadFetching = definePart(() => import('../lib/fetch-files.js'))
+const exportTask = ({ task }) => loadFetching().then(({ saveExport }) => saveExport(task.id, 'md'))
 
 function jobs({ task }, rest) {
   const [verb, name] = rest.split(/\s+/)

@@ -6,6 +6,11 @@ import { remember, setDraft } from '../lib/preferences.js'
 import { takesSteering } from '../state/task.js'
 import { attachmentsOf } from './composer-menus.js'
 import { isNote } from './mentions.js'
+import { definePart } from '../lib/parts.js'
+
+const loadAnswer = definePart(() => import('./answer-or-prompt.js'))
+const loadSlashCommands = definePart(() => import('./slash-commands.js'))
+const loadOwn = definePart(() => import('./own-commands.js'))
 
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
@@ -28,7 +33,7 @@ export async function submitPrompt(composer, steering, { later = false, yes = fa
   const taken = await attaching.takeParts(text)
   if (!taken)
     return void toast('An attachment is not ready or was rejected. Wait for it or remove it.', { kind: 'error' })
-  if (yes && !(await (await import('./answer-or-prompt.js')).approveWith(task, asked, text, taken))) return taken.back()
+  if (yes && !(await (await loadAnswer()).approveWith(task, asked, text, taken))) return taken.back()
   const clear = () => ((isStarting.current = false), field.current ? writeText('') : setDraft(id, ''))
   if (task) clear()
   else isStarting.current = true // the text stays until it is stored
@@ -48,13 +53,17 @@ export async function submitPrompt(composer, steering, { later = false, yes = fa
 async function carryOut({ task, facts, choice, workspace, field, given, writeText, onSend }, text) {
   const take = () => (remember(text), writeText(''))
   const putBack = (error) => (complain(error), field.current && writeText(text))
-  if (isSlashCommand(text) && (await import('./slash-commands.js')).answerCommand(text, { task, choice })) take()
+  if (isSlashCommand(text) && (await loadSlashCommands()).answerCommand(text, { task, choice })) take()
   else if (text[0] === '!' && !given) {
     take()
-    import('./own-commands.js').then((own) => own.runCommand(text.slice(1), task, onSend)).catch(putBack)
+    loadOwn()
+      .then((own) => own.runCommand(text.slice(1), task, onSend))
+      .catch(putBack)
   } else if (isNote(text) && !given) {
     take()
-    import('./own-commands.js').then((own) => own.saveNote(text, task ? facts.workspace : workspace)).catch(putBack)
+    loadOwn()
+      .then((own) => own.saveNote(text, task ? facts.workspace : workspace))
+      .catch(putBack)
   } else return false
   return true
 }

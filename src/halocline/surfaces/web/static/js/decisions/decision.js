@@ -5,7 +5,7 @@ import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
 import { query } from '../lib/connection.js'
 import { shown } from '../lib/format.js'
 import { choicesOf, isDivisible } from './edit-choices.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import {
   approveCall,
   labelApprove,
@@ -22,6 +22,7 @@ import { Explanation, gradeOf, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
 import { isSeen } from './whole-call.js'
 import { InView, isInView } from './in-view.js'
+import { definePart } from '../lib/parts.js'
 
 const SCOPES = [
   ['task', 'In this task'],
@@ -33,7 +34,7 @@ export const grantText = (grant) =>
   grant?.argv?.length ? `${grant.argv.join(' ')} …` : grant?.mcp || grant?.subject || grant?.kind || ''
 
 const LOOK_EVERY = 3000
-const loadConflict = () => import('./edit-conflict.js')
+const loadConflict = definePart(() => import('./edit-conflict.js'))
 /** Changes on disk since the edit was made. Looked for only where it is decided; the other place reads the result. */
 function useConflict(task, row, looks) {
   const { request, diffs } = row.approval

@@ -14,9 +14,10 @@ import {
   toggleFile,
   toggleHunk,
 } from './edit-choices.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { DiffText, firstChange, hunksOf, side } from '../lib/diff.js'
 import { End, endOf, revealed } from './whole-call.js'
+import { definePart } from '../lib/parts.js'
 
 /** Give a hunk the focus that its form had, unless something else has it by then. */
 export function focusHunk(box, key) {
@@ -67,7 +68,7 @@ export function Words({ label, start = '', rows = 2, mono = false, done, onDone,
   </form>`
 }
 
-const loadEditor = () => import('../files/code-editor.js')
+const loadEditor = definePart(() => import('../files/code-editor.js'))
 
 /** An editor in a place of the diff: the lines of a hunk, beside what they replace. */
 function HunkEditor({ hunk, path, label, start, onText, onDone, onBack }) {

@@ -1,12 +1,13 @@
 // A sheet that edits a file which steers Halocline: rules, workflows, commands, skills, agents, settings.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { closeSheet, complain, openSheet, toast } from '../state/store.js'
 import { Sheet } from '../widgets/sheet.js'
+import { definePart } from '../lib/parts.js'
 /** @import { ConfigFile, ConfigText } from '../../../types/protocol' */
 
-const loadEditor = () => import('./code-editor.js')
+const loadEditor = definePart(() => import('./code-editor.js'))
 
 /** Edit a file of a folder by its absolute path, or choose one, of a kind; `done` is called once something was saved. */
 export const editConfigFile = (workspace, { path = '', kind = '', done = () => {} } = {}) =>

@@ -1,16 +1,17 @@
 // A sheet with what commands print, live and in colors: your own, with a line to type them, and the jobs.
 import { html, classes, style, useEffect, useState } from '../lib/ui.js'
 import { query } from '../lib/connection.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { complain } from '../state/store.js'
 import { shown as revealed } from '../lib/format.js'
 import { Elapsed } from '../widgets/elapsed.js'
 import { Sheet } from '../widgets/sheet.js'
+import { definePart } from '../lib/parts.js'
 /** @import { JobInfo } from '../../../types/protocol' */
 
 await style('static/js/files/files.css')
 
-const loadScreen = () => import('./screen.js')
+const loadScreen = definePart(() => import('./screen.js'))
 const EVERY = 700
 const MOST_COMMANDS = 50
 

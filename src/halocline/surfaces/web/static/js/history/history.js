@@ -9,9 +9,10 @@ import { Tabs } from '../widgets/form.js'
 import { STATUS, Snippet, bringBack, formatDay, discard, forkOf, label, statusOf, titleOf } from './task-actions.js'
 import { ExportDialog, Preview, RenameDialog } from './task-preview.js'
 import { Storage, Trash } from './storage.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
+import { definePart } from '../lib/parts.js'
 
-const loadImport = () => import('./import-tasks.js')
+const loadImport = definePart(() => import('./import-tasks.js'))
 
 const STEP = 100
 const PAUSE = 180

@@ -2,6 +2,7 @@
 import { Component, html, useEffect, useState } from './ui.js'
 import { shown } from './format.js'
 import { Icon } from './icons.js'
+import { definePart } from './parts.js'
 
 const FILES = {
   bash: 'bash sh shell zsh console',
@@ -36,15 +37,15 @@ const LANGUAGES = new Map(
 )
 
 const known = new Set()
-let core = null
+const loadCore = definePart(() => import('../../vendor/highlight/core.js'))
+const loadGrammar = (file) => definePart(() => import(`../../vendor/highlight/${file}.js`))()
 
 /** The grammar of a language name or a path's extension; empty if there is none. */
 export const languageOf = (name) =>
   LANGUAGES.get(name.toLowerCase()) ?? LANGUAGES.get(name.toLowerCase().split('.').at(-1)) ?? ''
 
 async function learn(file) {
-  core ??= import('../../vendor/highlight/core.js').then((module) => module.default)
-  const [hljs, grammar] = await Promise.all([core, import(`../../vendor/highlight/${file}.js`)])
+  const [{ default: hljs }, grammar] = await Promise.all([loadCore(), loadGrammar(file)])
   if (!known.has(file)) hljs.registerLanguage(file, grammar.default)
   known.add(file)
   highlight = (text, language) => hljs.highlight(text, { language, ignoreIllegals: true }).value

@@ -48,10 +48,15 @@ function close() {
   document.querySelector('.drawing-frame')?.remove()
 }
 
+function closeFailed(error) {
+  close()
+  throw error
+}
+
 async function buildPicture(text, dark) {
   clearTimeout(idle)
   try {
-    const frame = await (opened ??= open())
+    const frame = await (opened ??= open().catch(closeFailed))
     const id = ++number
     const answer = hear(frame, (data) => data.id === id)
     frame.contentWindow.postMessage({ id, text, dark }, '*')

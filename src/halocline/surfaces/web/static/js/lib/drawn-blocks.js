@@ -5,14 +5,11 @@ import { shown } from './format.js'
 import { Code, CopyButton } from './code.js'
 import { draw } from './draw-diagram.js'
 import { Icon } from './icons.js'
+import { definePart } from './parts.js'
 
-let temml = null
-const loadTemml = () =>
-  (temml ??= Promise.all([
-    import('../../vendor/temml/temml.js'),
-    style('static/vendor/temml/temml.css'),
-    drawnStyle(),
-  ]).then(([module]) => module.default))
+const loadModule = definePart(() => import('../../vendor/temml/temml.js'))
+const loadTemml = async () =>
+  (await Promise.all([loadModule(), style('static/vendor/temml/temml.css'), drawnStyle()]))[0].default
 const drawnStyle = () => style('static/js/lib/drawn-blocks.css')
 
 // Untrusted input: no links, images or classes, bounded sizes and macro expansion.

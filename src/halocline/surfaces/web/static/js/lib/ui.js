@@ -1,6 +1,7 @@
 // The only module that names the view libraries: htm templates, hooks, signals.
 import { h, render, Component, Fragment, createRef } from '../../vendor/preact.js'
 import htm from '../../vendor/htm.js'
+import { loadStyle } from './parts.js'
 
 export const html = htm.bind(h)
 export { h, render, Component, Fragment, createRef }
@@ -14,11 +15,4 @@ export const classes = (...names) => names.filter(Boolean).join(' ')
 export const fileAddress = (path) => new URL(path, window.early.base).href
 
 /** Load a lazy view's stylesheet; resolves once it is applied or failed. */
-export function style(path) {
-  const href = fileAddress(path)
-  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve()
-  return new Promise((done) => {
-    const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', href, onload: done, onerror: done })
-    document.head.append(link)
-  })
-}
+export const style = (path) => loadStyle(fileAddress(path))

@@ -3,11 +3,12 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain } from '../state/store.js'
 import { count, shown, tokens } from '../lib/format.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { Badge, Switch } from '../widgets/form.js'
 import { Filter, fits } from '../widgets/page-frame.js'
+import { definePart } from '../lib/parts.js'
 
-const loadTry = () => import('./try-tool.js')
+const loadTry = definePart(() => import('./try-tool.js'))
 const MANY = 8
 const WAYS = [
   ['allow', 'Allow'],

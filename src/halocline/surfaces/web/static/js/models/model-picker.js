@@ -7,10 +7,11 @@ import { rankAll } from '../lib/rank.js'
 import { closeSheet, complain, go, usual, written } from '../state/store.js'
 import { short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { Picker } from '../widgets/picker.js'
+import { definePart } from '../lib/parts.js'
 
-const loadThinking = () => import('./thinking.js')
+const loadThinking = definePart(() => import('./thinking.js'))
 
 const formatPrice = (model) =>
   model.input == null ? 'price –' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free'

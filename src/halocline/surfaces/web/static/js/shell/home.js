@@ -8,7 +8,8 @@ import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from '../widgets/menu-button.js'
 import { Composer } from '../composer/composer.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
+import { definePart } from '../lib/parts.js'
 
 /** Folders picked here, the latest first. */
 const picked = keepValue('folders', [])
@@ -20,7 +21,7 @@ const STARTERS = [
 ]
 /** True on a first visit: no model was there. */
 const isFirst = signal(false)
-const loadFirst = () => import('./first-visit.js')
+const loadFirst = definePart(() => import('./first-visit.js'))
 
 const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
 

@@ -17,37 +17,38 @@ import {
 import { Icon } from '../lib/icons.js'
 import { Resizer } from '../widgets/resizer.js'
 import { Sidebar } from './sidebar.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { Home } from './home.js'
+import { definePart } from '../lib/parts.js'
 
 // Lazily loaded views, by the first word of the address or the name of a sheet.
 const PAGES = {
-  board: () => import('../board/board.js'),
-  history: () => import('../history/history.js'),
-  settings: () => import('../settings/settings.js'),
-  providers: () => import('../models/providers.js'),
-  mcp: () => import('../mcp/servers.js'),
-  rules: () => import('../instructions/instructions.js'),
+  board: definePart(() => import('../board/board.js')),
+  history: definePart(() => import('../history/history.js')),
+  settings: definePart(() => import('../settings/settings.js')),
+  providers: definePart(() => import('../models/providers.js')),
+  mcp: definePart(() => import('../mcp/servers.js')),
+  rules: definePart(() => import('../instructions/instructions.js')),
 }
 const SHEETS = {
-  palette: () => import('./palette.js'),
-  shortcuts: () => import('./shortcut-sheet.js'),
-  restore: () => import('../review/restore.js'),
-  models: () => import('../models/model-picker.js'),
-  policy: () => import('../decisions/approvals.js'),
-  context: () => import('./context-sheet.js'),
-  status: () => import('./status-sheet.js'),
-  answer: () => import('./slash-answer.js'),
-  trust: () => import('../instructions/trust-sheet.js'),
-  folders: () => import('./folder-picker.js'),
-  recall: () => import('../composer/prompt-search.js'),
-  commit: () => import('../review/commit.js'),
-  worktree: () => import('../review/worktree.js'),
-  push: () => import('../review/push.js'),
-  file: () => import('../files/viewer.js'),
-  terminal: () => import('../files/terminal.js'),
-  'config-file': () => import('../files/config-editor.js'),
-  conflict: () => import('../transcript/failed-edit.js'),
+  palette: definePart(() => import('./palette.js')),
+  shortcuts: definePart(() => import('./shortcut-sheet.js')),
+  restore: definePart(() => import('../review/restore.js')),
+  models: definePart(() => import('../models/model-picker.js')),
+  policy: definePart(() => import('../decisions/approvals.js')),
+  context: definePart(() => import('./context-sheet.js')),
+  status: definePart(() => import('./status-sheet.js')),
+  answer: definePart(() => import('./slash-answer.js')),
+  trust: definePart(() => import('../instructions/trust-sheet.js')),
+  folders: definePart(() => import('./folder-picker.js')),
+  recall: definePart(() => import('../composer/prompt-search.js')),
+  commit: definePart(() => import('../review/commit.js')),
+  worktree: definePart(() => import('../review/worktree.js')),
+  push: definePart(() => import('../review/push.js')),
+  file: definePart(() => import('../files/viewer.js')),
+  terminal: definePart(() => import('../files/terminal.js')),
+  'config-file': definePart(() => import('../files/config-editor.js')),
+  conflict: definePart(() => import('../transcript/failed-edit.js')),
 }
 
 function Middle() {
@@ -158,14 +159,11 @@ export function Shell() {
   `
 }
 
-const loadOut = () => import('./signed-out.js')
-const loadReview = () => import('../review/review.js')
-const loadTask = () =>
-  Promise.all([import('../transcript/task-view.js'), style('static/js/transcript/transcript.css')]).then(
-    ([module]) => module,
-  )
-const loadOffline = () =>
-  Promise.all([import('../transcript/offline-task.js'), style('static/js/transcript/transcript.css')]).then(
-    ([module]) => module,
-  )
-const loadFind = () => import('../transcript/find.js')
+const loadOut = definePart(() => import('./signed-out.js'))
+const loadReview = definePart(() => import('../review/review.js'))
+const withStyle = async (load) => (await Promise.all([load(), style('static/js/transcript/transcript.css')]))[0]
+const loadTaskView = definePart(() => import('../transcript/task-view.js'))
+const loadOfflineTask = definePart(() => import('../transcript/offline-task.js'))
+const loadTask = () => withStyle(loadTaskView)
+const loadOffline = () => withStyle(loadOfflineTask)
+const loadFind = definePart(() => import('../transcript/find.js'))

@@ -6,7 +6,8 @@ import { keepValue, theme } from '../lib/preferences.js'
 import { base, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
+import { definePart } from '../lib/parts.js'
 /** @import { BoardRow } from '../../../types/protocol' */
 
 const filter = signal('')
@@ -14,7 +15,7 @@ const filter = signal('')
 const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 const taskMenu = signal(null)
-const loadTaskMenu = () => import('./task-menu.js')
+const loadTaskMenu = definePart(() => import('./task-menu.js'))
 const PAGES = [
   ['board', 'Board', 'list'],
   ['history', 'History', 'clock'],

@@ -5,6 +5,9 @@ import { effect, fileAddress, signal } from '../lib/ui.js'
 import { board, standing } from '../lib/connection.js'
 import { notifying, sounding } from '../lib/preferences.js'
 import { current, go, history } from './store.js'
+import { definePart } from '../lib/parts.js'
+
+const loadSounds = definePart(() => import('./sounds.js'))
 
 /** The number of tasks that need you. */
 export const waiting = signal(0)
@@ -12,7 +15,7 @@ const isLooking = () => !document.hidden && document.hasFocus()
 
 function tell(id, title, body) {
   if (isLooking()) return
-  if (sounding.value) import('./sounds.js').then(({ chime }) => chime())
+  if (sounding.value) loadSounds().then(({ chime }) => chime())
   if (!notifying.value || !('Notification' in window) || Notification.permission !== 'granted') return
   const one = new Notification(title, {
     body: body.slice(0, 200),

@@ -1,6 +1,7 @@
 // The page's state beyond one task: the route, the list of tasks, and open sheets.
 import { computed, effect, signal } from '../lib/ui.js'
 import { board, query, standing } from '../lib/connection.js'
+import { Unloaded } from '../lib/parts.js'
 import { Task } from './task.js'
 
 /** The route: the parts of the address after `#/`. */
@@ -107,6 +108,13 @@ export const dismiss = (one) => (toasts.value = toasts.value.filter((other) => o
 export function complain(error) {
   toast([error.text ?? error.message, error.hint].filter(Boolean).join(' '), { kind: 'error', seconds: 12 })
 }
+
+// What a person did that needs a part which does not load is said, whoever asked for it.
+addEventListener('unhandledrejection', (event) => {
+  if (!(event.reason instanceof Unloaded)) return
+  event.preventDefault()
+  complain(event.reason)
+})
 
 /** Dialogs over the page, the top one last. */
 const dialogs = []

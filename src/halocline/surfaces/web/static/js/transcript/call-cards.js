@@ -16,8 +16,9 @@ import { revealed, Whole, wholeOf } from '../decisions/whole-call.js'
 import { CommandFoot, JobFoot } from './command-actions.js'
 import { Elapsed } from '../widgets/elapsed.js'
 import { Lanes } from './subagent-lanes.js'
-import { Lazy } from '../lib/lazy.js'
+import { Lazy } from '../widgets/lazy.js'
 import { Answer, Arguments, Output, Pictures } from './output.js'
+import { definePart } from '../lib/parts.js'
 
 const ICONS = {
   read: 'file',
@@ -167,7 +168,7 @@ function Title({ row }) {
 }
 
 const isInEditor = window.early.isEditor
-const loadPlaces = () => import('./call-places.js')
+const loadPlaces = definePart(() => import('./call-places.js'))
 
 export function CallCard({ row, task }) {
   const asks = row.approval && !row.approval.decision && !row.status
