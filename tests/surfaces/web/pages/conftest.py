@@ -48,8 +48,10 @@ async def opened(browser: Browser, server: Server) -> AsyncIterator[Opened]:
     """Opens a page: `await opened(width=390, theme="dark")`; several are several browsers of several people."""
     screens: list[Screen] = []
 
-    async def open_page(width: int = 1100, height: int = 800, theme: str = "light", path: str = "") -> Screen:
-        screen = await Screen.open(browser, server, width, height, theme, path)
+    async def open_page(
+        width: int = 1100, height: int = 800, theme: str = "light", path: str = "", *, touch: bool = False
+    ) -> Screen:
+        screen = await Screen.open(browser, server, width, height, theme, path, touch=touch)
         screens.append(screen)
         return screen
 

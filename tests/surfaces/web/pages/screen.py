@@ -68,9 +68,16 @@ class Screen:
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
 
     @classmethod
-    async def open(cls, browser: Browser, server: Server, width: int, height: int, theme: str, path: str) -> "Screen":
+    async def open(
+        cls, browser: Browser, server: Server, width: int, height: int, theme: str, path: str, *, touch: bool = False
+    ) -> "Screen":
         context = await browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce", locale="en-GB"
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            reduced_motion="reduce",
+            locale="en-GB",
+            has_touch=touch,
+            is_mobile=touch,
         )
         context.set_default_timeout(LIMIT)
         page = await context.new_page()

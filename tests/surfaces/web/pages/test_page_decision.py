@@ -512,3 +512,22 @@ async def test_what_is_asked_begins_with_one_verb(server, opened):
     await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     title = screen.page.locator("[data-decides] .call-title")
     assert (await title.inner_text()).split() == ["Write", "a.txt"]
+
+
+async def test_escape_in_each_form_of_a_decision_gives_the_focus_back_to_what_opened_it(server, opened):
+    server.model({"call": [shell("touch b", risky=True)]}, {"text": "Done."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Go.")
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
+    forms = await screen.page.locator("[data-decides] [data-opens]:visible").all_text_contents()
+    assert len(forms) == 3
+    for name in (text.split("…")[0].strip() for text in forms):
+        button = screen.page.locator("[data-decides] [data-opens]:visible").filter(has_text=name)
+        await button.focus()
+        await screen.page.wait_for_timeout(SILENCE)
+        await screen.page.keyboard.press("Enter")
+        await screen.page.locator("[data-decides] .decision-form").wait_for()
+        await screen.page.keyboard.press("Escape")
+        await button.wait_for()
+        assert await button.evaluate("(button) => document.activeElement === button"), name

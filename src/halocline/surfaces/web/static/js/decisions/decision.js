@@ -88,8 +88,11 @@ export function Decision({ task, row, docked = false }) {
   const decide = (decision, more) => runOnce(() => sendDecision(task, request, decision, more))
   const runDeliberate = (action) => armed && isDeliberate() && action()
   const openEdit = () => openForm(row, 'edit')
+  const closed = useRef('')
   useLayoutEffect(() => {
     if (form && isHere) box.current?.querySelector('input, textarea')?.focus()
+    else if (closed.current) box.current?.querySelector(`[data-opens=${closed.current}]`)?.focus()
+    closed.current = ''
   }, [form, isHere])
   function handleKey(e) {
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || !armed || !isDeliberate()) return
@@ -103,10 +106,7 @@ export function Decision({ task, row, docked = false }) {
     e.preventDefault()
     actions[e.key]()
   }
-  const close = () => (
-    setDraft(request, { form: '', text: null }),
-    box.current?.querySelector('.primary, .danger')?.focus()
-  )
+  const close = () => ((closed.current = form), setDraft(request, { form: '', text: null }))
   const closeOnEscape = (e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), close())
   const shared = { row, effect, decide, close, closeOnEscape, id: `${request}-${docked}` }
   return html`<div
@@ -166,15 +166,15 @@ function Buttons({ task, row, isFirst, busy, armed, onApprove, onAlways, onEdit,
     </button>
     ${
       onAlways &&
-      html`<button class="button" disabled=${!armed} onClick=${onAlways}>
+      html`<button class="button" data-opens="always" disabled=${!armed} onClick=${onAlways}>
         Always allow… ${isFirst && html`<kbd class="key-tip" aria-hidden="true">A</kbd>`}
       </button>`
     }
     ${
       onEdit &&
-      html`<button class="button" onClick=${onEdit}>Edit… ${isFirst && html`<kbd class="key-tip" aria-hidden="true">E</kbd>`}</button>`
+      html`<button class="button" data-opens="edit" onClick=${onEdit}>Edit… ${isFirst && html`<kbd class="key-tip" aria-hidden="true">E</kbd>`}</button>`
     }
-    <button class="button danger" onClick=${onReject}>
+    <button class="button danger" data-opens="reject" onClick=${onReject}>
       Reject… ${isFirst && html`<kbd class="key-tip" aria-hidden="true">R</kbd>`}
     </button>
   </div>`

@@ -318,13 +318,15 @@ function Row({ info, here, actions }) {
   const said = { asks: 'Needs you', runs: 'Running' }[standing] ?? statusOf(info)
   const picked = chosen.value.has(info.task)
   return html`<li class=${classes('task-row', here && 'here', picked && 'picked')}>
-    <input
-      type="checkbox"
-      tabindex="-1"
-      aria-label=${`Select ${titleOf(info)}`}
-      checked=${picked}
-      onChange=${() => toggle(info)}
-    />
+    <label class="task-check">
+      <input
+        type="checkbox"
+        tabindex="-1"
+        aria-label=${`Select ${titleOf(info)}`}
+        checked=${picked}
+        onChange=${() => toggle(info)}
+      />
+    </label>
     <a
       class="task-cell"
       href=${`#/history/${info.task}`}
