@@ -226,3 +226,19 @@ async def test_a_message_with_a_long_pasted_text_is_edited_without_losing_any_of
     )
     sent = [json.loads(line) for line in log.read_text().splitlines() if '"turn_started"' in line][-1]
     assert sent["content"][-1] == pasted
+
+
+async def test_a_task_is_printed_as_a_document_whole_and_without_the_page_around_it(server, opened):
+    server.model({"text": "\n\n".join(f"Paragraph {number}." for number in range(300))}, {"text": "The end."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Tell it all.")
+    await screen.ended()
+    await screen.page.keyboard.press("Control+P")
+    await screen.page.wait_for_function("() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]")
+    printed = screen.page.frame_locator(".print-frame").locator("body")
+    text = await printed.inner_text()
+    assert "Tell it all." in text
+    assert "Paragraph 0." in text
+    assert "Paragraph 299." in text
+    assert "Settings" not in text

@@ -6,12 +6,14 @@ import { request } from './connection.js'
 const pictures = new Map()
 const MOST = 200
 
-async function fetchFile(path) {
+async function fetchBlob(path) {
   const answer = await request(path)
-  if (answer.ok) return URL.createObjectURL(await answer.blob())
+  if (answer.ok) return answer.blob()
   const refused = await answer.json().catch(() => ({ text: 'The download failed.' }))
   throw Object.assign(new Error(refused.text), refused)
 }
+
+const fetchFile = async (path) => URL.createObjectURL(await fetchBlob(path))
 
 function pictureOf(blob) {
   const name = blob.replace(/^sha256:/, '')
@@ -43,4 +45,21 @@ export async function saveExport(task, form) {
   const href = await fetchFile(`/export/${name}`)
   Object.assign(document.createElement('a'), { href, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(href), 60_000)
+}
+
+/** Print a task as a document: the same as its export, whole, without the page around it. */
+export async function printTask(task) {
+  const text = await (await fetchBlob(`/export/${task}.html`)).text()
+  const [style, rules] = /<style>([^]*?)<\/style>/.exec(text)
+  const given = new DOMParser().parseFromString(text.replace(style, ''), 'text/html')
+  document.querySelector('.print-frame')?.remove()
+  const frame = Object.assign(document.createElement('iframe'), { className: 'print-frame', title: 'To print' })
+  document.body.append(frame)
+  const { contentDocument: there, contentWindow: view } = frame
+  const sheet = new view.CSSStyleSheet() // the page's policy forbids styles within a document
+  sheet.replaceSync(rules)
+  there.replaceChild(there.adoptNode(given.documentElement), there.documentElement)
+  there.adoptedStyleSheets = [sheet]
+  there.querySelectorAll('details').forEach((one) => (one.open = true))
+  view.print()
 }

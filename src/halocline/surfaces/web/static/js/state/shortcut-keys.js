@@ -4,6 +4,7 @@ import {
   allOpen,
   announcement,
   closeSheet,
+  complain,
   current,
   finding,
   go,
@@ -14,6 +15,7 @@ import {
 } from './store.js'
 import { keymap } from '../lib/preferences.js'
 import { signal } from '../lib/ui.js'
+import { definePart } from '../lib/parts.js'
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -74,7 +76,7 @@ export const KEYS = [
   {
     id: 'stop',
     keys: 'Escape',
-    text: 'Close or leave the field; twice: stop the agent',
+    text: 'Close, stop the agent, or leave the field',
     where: 'page',
     fixed: true,
   },
@@ -91,6 +93,7 @@ export const KEYS = [
   { id: 'review', keys: 'Ctrl+.', text: 'Review changes', where: 'page' },
   { id: 'details', keys: 'Ctrl+O', text: 'Expand or collapse all details', where: 'page' },
   { id: 'find', keys: 'Ctrl+Shift+F', text: 'Find in this task', where: 'page' },
+  { id: 'print', keys: 'Ctrl+P', text: 'Print this task', where: 'page' },
   { id: 'shortcuts', keys: '?', text: 'Keyboard shortcuts', where: 'page' },
 ]
 
@@ -131,6 +134,8 @@ export const matches = (id, event) => !event.altKey && handleKey(event) === keys
 /** The other rows that use these keys. */
 export const findSameKeys = (keys, id) => KEYS.filter((row) => row.id !== id && keysOf(row) === keys)
 
+const loadFetching = definePart(() => import('../lib/fetch-files.js'))
+
 const PAGE = {
   palette: () => openSheet('palette'),
   recent: () => openSheet('palette', { only: 'tasks' }),
@@ -139,6 +144,10 @@ const PAGE = {
   details: () => (allOpen.value = !allOpen.value),
   shortcuts: () => openSheet('shortcuts'),
   find: () => (finding.value = true),
+  print: () =>
+    loadFetching()
+      .then(({ printTask }) => printTask(current.value.id))
+      .catch(complain),
 }
 
 /** After one Esc: the hint what the next one does. */
@@ -164,7 +173,7 @@ function escape(event) {
   else if (sidebarOpen.value) sidebarOpen.value = false
   else if (isTyping(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
     event.target.blur()
-  else if (current.value?.facts.running) runTwice('Press Esc again to stop', () => current.value.send('interrupt'))
+  else if (current.value?.facts.running) current.value.send('interrupt')
   else if (current.value) runTwice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
 }
 
@@ -179,7 +188,7 @@ export function listen() {
     if (
       !action ||
       (sheet.value && row.id !== 'palette' && row.id !== 'recent') ||
-      (row.id === 'find' && !current.value)
+      (['find', 'print'].includes(row.id) && !current.value)
     )
       return
     event.preventDefault()
