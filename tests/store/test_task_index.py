@@ -1,3 +1,4 @@
+import json
 import sqlite3
 import stat
 import subprocess
@@ -328,3 +329,10 @@ def test_an_imported_task_has_the_model_with_which_it_goes_on_here(tasks):
         ),
     )
     assert tasks.names(model="scripted/b") == ["imported"]
+
+
+def test_a_log_whose_json_has_blanks_is_listed_as_any_other(tasks):
+    tasks.write("one", prompt("the first"))
+    log = tasks.folder / "one" / "events.jsonl"
+    log.write_text("".join(json.dumps(json.loads(line)) + "\n" for line in log.read_text().splitlines()))
+    assert tasks.names("first") == ["one"]

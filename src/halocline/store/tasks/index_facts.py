@@ -3,6 +3,7 @@
 Most lines do not matter here: only lines of relevant types, which come first on a line, are decoded.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,8 +22,8 @@ LONGEST = 60_000
 TITLE = 120
 OWN = "!"
 """Prefix of a title that is a command of the user; the first prompt replaces such a title."""
-_BEGIN = b'{"type":"'
-_REPORT = b'"ends_turn":true'
+_KIND = re.compile(rb'\{\s*"type"\s*:\s*"(\w+)"')
+_REPORT = re.compile(rb'"ends_turn"\s*:\s*true')
 
 
 class Words(Value, frozen=True):
@@ -45,10 +46,10 @@ class Facts(Value, frozen=True):
 def learn_facts(facts: Facts, lines: Iterable[bytes]) -> Facts:
     """Return the facts after more complete lines of the log. Unreadable lines are skipped."""
     for line in lines:
-        kind = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
-        if kind == b"tool_call_ended" and _REPORT not in line:
+        begun = _KIND.match(line)
+        if not begun or (begun[1] == b"tool_call_ended" and not _REPORT.search(line)):
             continue
-        if learn := _LEARN.get(kind):
+        if learn := _LEARN.get(begun[1]):
             try:
                 facts = learn(facts, codec.decode(line))
             except msgspec.DecodeError:

@@ -22,6 +22,7 @@ from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.waiting import wait_at_most
 from halocline.surfaces import event_loop
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.page_opener import open_page
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.web import static_files, user_service
@@ -86,7 +87,9 @@ def _manage_browsers(sign_out: str) -> int:
     for one in browsers.all():
         added, seen = (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (one.added_at, one.seen_at))
         print(f"{one.id}  {reveal(one.name)}  signed in {added}, last seen {seen}")
-    if not browsers.all():
+    if out:
+        print(f"Signed out: {format_plural(len(out), 'browser')}.")
+    elif not browsers.all():
         print("No signed-in browsers.")
     return 0
 

@@ -18,6 +18,9 @@ IN_VIEW = """() => [...document.querySelectorAll('.prompt')].find((one) =>
   one.getBoundingClientRect().top > document.querySelector('.log').getBoundingClientRect().top)?.textContent"""
 
 
+PRINTED = "() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]"
+
+
 def long_task(server: Server, golden: Path, turns: int = TURNS) -> str:
     """A task of many turns, each a prompt and its end."""
     task = server.task(golden / "repair.jsonl")
@@ -235,7 +238,9 @@ async def test_a_task_is_printed_as_a_document_whole_and_without_the_page_around
     await screen.say("Tell it all.")
     await screen.ended()
     await screen.page.keyboard.press("Control+P")
-    await screen.page.wait_for_function("() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]")
+    await screen.page.wait_for_function(
+        "() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]"
+    )
     printed = screen.page.frame_locator(".print-frame").locator("body")
     text = await printed.inner_text()
     assert "Tell it all." in text

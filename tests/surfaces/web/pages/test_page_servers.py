@@ -173,3 +173,16 @@ async def test_a_name_that_menus_and_rules_cannot_show_is_refused_with_the_reaso
     await name.fill("files")
     await screen.page.get_by_role("button", name="Add server").click()
     await screen.sees("Added files.")
+
+
+async def test_a_command_typed_with_its_arguments_is_a_program_and_its_arguments(server, opened):
+    await server.start()
+    screen = await opened(path="mcp/%2Badd")
+    await screen.page.get_by_label("Name").fill("mine")
+    await screen.page.get_by_label("Command", exact=True).fill('"/opt/my tools/run" /x/srv.py')
+    await screen.page.get_by_role("button", name="Add server").click()
+    await screen.sees("Added mine.")
+    entry = servers(server)["mine"]
+    assert (entry["command"], entry["args"]) == ("/opt/my tools/run", ["/x/srv.py"])
+    await screen.page.get_by_role("button", name="Edit…").click()
+    assert await screen.page.get_by_label("Command", exact=True).input_value() == '"/opt/my tools/run"'

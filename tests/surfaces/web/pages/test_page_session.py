@@ -143,7 +143,7 @@ async def test_a_browser_is_listed_and_can_be_signed_out_while_it_is_connected(
         while "Chrome on Linux" not in (listed := (await server.halo.run("web", "--browsers")).out):
             pass
     out = await server.halo.run("web", "--sign-out", listed.split()[0])
-    assert out.out == "No signed-in browsers.\n"
+    assert out.out == "Signed out: 1 browser.\n"
     await page.get_by_role("heading", name="Sign in to Halocline").wait_for()
     await page.reload()
     await page.get_by_role("heading", name="Sign in to Halocline").wait_for()

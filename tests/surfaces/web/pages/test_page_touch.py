@@ -17,8 +17,9 @@ SMALL = """() => {
     if (one.closest('.hidden-text, [inert]') || one.matches('.hidden-text') || one.className === 'skip') continue
     const inText = getComputedStyle(one).display.startsWith('inline') &&
       [...one.parentElement.childNodes].some((node) => node.nodeType === 3 && node.data.trim().length > 1)
+    const name = (one.ariaLabel ?? one.textContent).trim().slice(0, 30)
     if (!inText && (width < 43.5 || height < 43.5))
-      found.push(`${one.localName}.${one.className} “${(one.ariaLabel ?? one.textContent).trim().slice(0, 30)}” ${Math.round(width)}×${Math.round(height)}`)
+      found.push(`${one.localName}.${one.className} “${name}” ${Math.round(width)}×${Math.round(height)}`)
   }
   return [...new Set(found)]
 }"""

@@ -19,6 +19,12 @@ export function unquoteWord(text) {
   }
 }
 
+/** A typed command as the program and its arguments: `python3 server.py` is both, a quoted text is one program. */
+export function splitCommand(typed, args) {
+  const [command = '', ...more] = (typed.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map(unquoteWord)
+  return { command, args: [...more, ...args] }
+}
+
 /** NAME=value or Name: value lines as an object. Lines without the sign are skipped. */
 export function parsePairs(text, sign) {
   const found = {}

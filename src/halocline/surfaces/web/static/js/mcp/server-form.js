@@ -6,7 +6,7 @@ import { base, shown } from '../lib/format.js'
 import { useAction } from '../widgets/page-frame.js'
 import { Labelled, Trouble } from '../widgets/form.js'
 import { useUnsent } from '../widgets/use-draft.js'
-import { splitLines, parsePairs, parsePasted, quoteWord, unquoteWord } from './parse-servers.js'
+import { splitCommand, splitLines, parsePairs, parsePasted, quoteWord, unquoteWord } from './parse-servers.js'
 
 const KINDS = [
   ['program', 'Local program'],
@@ -19,7 +19,7 @@ function fieldsOf(config) {
   if (!config) return EMPTY
   return {
     ...EMPTY,
-    command: config.command ?? '',
+    command: config.command ? quoteWord(config.command) : '',
     args: (config.args ?? []).map(quoteWord).join('\n'),
     env: (config.env ?? []).join('\n'),
     url: config.url ?? '',
@@ -34,8 +34,7 @@ function entryOf(kind, fields) {
   const given =
     kind === 'program'
       ? {
-          command: fields.command.trim(),
-          args: splitLines(fields.args).map(unquoteWord),
+          ...splitCommand(fields.command, splitLines(fields.args).map(unquoteWord)),
           env: parsePairs(fields.env, '='),
         }
       : { url: fields.url.trim(), headers: parsePairs(fields.headers, ':') }

@@ -71,7 +71,7 @@ function Item({ info }) {
       class="icon-button task-more"
       aria-haspopup="menu"
       aria-expanded=${isOpen}
-      aria-label=${`More actions for ${info.title}`}
+      aria-label=${`More actions for ${shown(info.title)}`}
       onClick=${(e) => menu(e, e.currentTarget)}
     >
       <${Icon} name="more" size="16" />

@@ -4,6 +4,7 @@
 import { effect, fileAddress, signal } from '../lib/ui.js'
 import { board, standing } from '../lib/connection.js'
 import { notifying, sounding } from '../lib/preferences.js'
+import { shown } from '../lib/format.js'
 import { current, go, history } from './store.js'
 import { definePart } from '../lib/parts.js'
 
@@ -67,6 +68,6 @@ export function watchBoard() {
     const task = current.value
     task?.version.value
     const name = task ? task.facts.name || task.facts.title : ''
-    document.title = `${waiting.value ? `(${waiting.value}) ` : ''}${name ? `${name} · ` : ''}Halocline`
+    document.title = `${waiting.value ? `(${waiting.value}) ` : ''}${name ? `${shown(name)} · ` : ''}Halocline`
   })
 }

@@ -2,7 +2,7 @@
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { rowOf } from '../state/board.js'
-import { openSheet, reviewOpen } from '../state/store.js'
+import { history, openSheet, reviewOpen } from '../state/store.js'
 import { count, seconds, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
@@ -93,7 +93,8 @@ export function Header({ task }) {
   const filled = f.window ? `${Math.round(share * 100)} %` : `${tokens(f.context)} tokens, unknown window`
   const stalled =
     f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activity_since || f.since) > STALL
-  const title = f.name || f.title || 'New task'
+  const listed = history.value.find((one) => one.task === task.id) // known before the task is loaded
+  const title = shown(f.name || f.title || listed?.name || listed?.title || 'New task')
   return html`<header class="task-head">
     <div class="task-line">
       <${MenuButton} />
