@@ -100,3 +100,58 @@ async def test_footnotes_lead_to_their_notes_and_back_and_what_is_none_stays_tex
     await screen.page.locator("[data-reference=why]:focus").wait_for()
     assert not await screen.scrolls_sideways()
     assert await screen.barriers() == []
+
+
+FOLDED = """
+> [!WARNING]
+> Mind **this**.
+
+<details><summary>More of `it`</summary>
+
+Inside, <script>taken()</script>
+
+- one
+
+</details>
+
+<details>never closed
+
+End.
+"""
+
+
+async def test_notes_and_folds_are_drawn_as_on_a_forge_and_an_open_one_is_text(server, opened):
+    server.model({"text": FOLDED})
+    await server.start()
+    screen = await opened()
+    await screen.say("Go.")
+    await screen.ended()
+    note = screen.page.locator(".md .callout.warning")
+    assert (await note.inner_text()).split() == ["Warning", "Mind", "this."]
+    fold = screen.page.locator(".md details")
+    assert await fold.count() == 1
+    assert await fold.get_by_text("Inside").is_hidden()
+    await fold.locator("summary").click()
+    assert await fold.get_by_text("Inside, <script>taken()</script>").is_visible()
+    assert await fold.locator("li").count() == 1
+    assert "<details>never closed" in await screen.transcript()
+    assert await screen.barriers() == []
+    assert await screen.page.evaluate("() => document.documentElement.scrollHeight === innerHeight")
+
+
+async def test_a_reply_grows_within_its_paragraph_and_breaks_no_word(server, opened):
+    text = " ".join(f"antidisestablishmentarianism{number}" for number in range(400))
+    server.model({"text": text, "delay": 0.005})
+    await server.start()
+    screen = await opened()
+    await screen.page.evaluate("""() => {
+      window.broken = 0
+      new MutationObserver(() => {
+        for (const tail of document.querySelectorAll('.md .tail'))
+          if (tail.parentElement.localName !== 'p' && tail.previousElementSibling?.localName === 'p') window.broken += 1
+      }).observe(document.body, { subtree: true, childList: true, characterData: true })
+    }""")
+    await screen.say("Go.")
+    await screen.ended()
+    assert text in await screen.transcript()
+    assert await screen.page.evaluate("() => window.broken") == 0

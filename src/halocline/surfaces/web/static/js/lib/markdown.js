@@ -2,7 +2,7 @@
 // attributes and all others shown as text, images become links, and links lead only to the web or to a mail address.
 // Complete blocks are drawn once; the last one, while it is written, is redrawn at most a quarter of the time and grows
 // as plain text in between.
-import { Component, html } from './ui.js'
+import { Component, h, html } from './ui.js'
 import { Marked } from '../../vendor/marked.js'
 import { shown } from './format.js'
 import { Code } from './code.js'
@@ -11,9 +11,23 @@ import { FORMULAS } from './find-formulas.js'
 import { FOOTNOTES, Note, notesIn, Reference } from './footnotes.js'
 import { Diagram, Formula } from './drawn-blocks.js'
 
-const marked = new Marked({ extensions: [...FORMULAS, ...FOOTNOTES] })
+const DETAILS =
+  /^<details(?: open)?>\s*(?:<summary>([^<]*(?:<\/?\w+>[^<]*)*?)<\/summary>)?([^]*?)<\/details>[ \t]*(?:\n|$)/
+const FOLDS = {
+  name: 'details',
+  level: 'block',
+  start: (text) => text.match(/^<details/m)?.index,
+  tokenizer(raw) {
+    const found = DETAILS.exec(raw)
+    if (!found) return undefined
+    const title = this.lexer.inlineTokens((found[1] ?? 'Details').trim())
+    return { type: 'details', raw: found[0], title, tokens: this.lexer.blockTokens(found[2], []) }
+  },
+}
+const marked = new Marked({ extensions: [...FORMULAS, ...FOOTNOTES, FOLDS] })
 
 const SCHEMES = /^(https?:|mailto:)/i
+const UNFOLDS = /^<details(?: open)?>/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const LIST = /^ {0,3}([-*+]|\d{1,9}[.)])\s/
 
@@ -24,6 +38,7 @@ function cuts(text, from = 0) {
   let at = from
   let blank = -1
   let inList = false
+  let inFold = false
   let first = true
   while (at < text.length) {
     const end = text.indexOf('\n', at)
@@ -33,7 +48,8 @@ function cuts(text, from = 0) {
       const close = FENCE.exec(line)
       if (close && close[1][0] === fence[0] && close[1].length >= fence.length && !line.trim().slice(close[1].length))
         fence = ''
-    } else if (!line.trim()) {
+    } else if (inFold) inFold = !line.includes('</details>')
+    else if (!line.trim()) {
       if (blank < 0) blank = end + 1
     } else {
       const indented = /^(\s{2,}|\t)/.test(line)
@@ -46,6 +62,7 @@ function cuts(text, from = 0) {
       first = false
       blank = -1
       fence = FENCE.exec(line)?.[1] ?? ''
+      inFold = UNFOLDS.test(line) && !line.includes('</details>')
     }
     at = end + 1
   }
@@ -122,6 +139,22 @@ function link(address, content, at) {
 const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
 const unescape = (text) => text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity])
 
+const CALLOUT = /^\[!(note|tip|important|warning|caution)\](?:\n|$)/i
+
+/** A quotation, or what GitHub draws of one that begins with `[!NOTE]`. */
+function quote({ tokens }, at) {
+  const [first, ...others] = tokens
+  const kind = CALLOUT.exec(first?.tokens?.[0]?.text ?? '')
+  if (!kind) return html`<blockquote key=${at} dir="auto">${tokens.map(block)}</blockquote>`
+  const [begun, ...rest] = first.tokens
+  const said = { ...begun, text: begun.text.slice(kind[0].length), tokens: undefined }
+  const name = kind[1].toLowerCase()
+  return html`<blockquote key=${at} dir="auto" class=${`callout ${name}`}>
+    <p><strong>${name[0].toUpperCase() + name.slice(1)}</strong></p>
+    ${[{ ...first, tokens: [said, ...rest] }, ...others].map(block)}
+  </blockquote>`
+}
+
 function block(token, at) {
   switch (token.type) {
     case 'space':
@@ -141,7 +174,12 @@ function block(token, at) {
       return html`<${Kind} key=${at} text=${token.text} language=${language} open=${token.open} />`
     }
     case 'blockquote':
-      return html`<blockquote key=${at} dir="auto">${token.tokens.map(block)}</blockquote>`
+      return quote(token, at)
+    case 'details':
+      return html`<details key=${at} dir="auto">
+        <summary>${inner(token.title)}</summary>
+        ${token.tokens.map(block)}
+      </details>`
     case 'list': {
       const items = token.items.map(
         (item, n) =>
@@ -229,8 +267,15 @@ class Block extends Component {
       this.began = now
     }
     const rest = text.slice(this.drawn.length)
-    return html`${this.nodes}${rest && html`<span class="tail">${shown(rest)}</span>`}`
+    return rest ? addTail(this.nodes, html`<span class="tail">${shown(rest)}</span>`, this.drawn) : this.nodes
   }
+}
+
+/** Put plain text behind blocks: into the last one, if that is a paragraph that goes on, so that no word is broken. */
+function addTail(nodes, tail, drawn) {
+  const last = nodes.at(-1)
+  if (last?.type !== 'p' || /\n\s*\n$/.test(drawn)) return [...nodes, tail]
+  return [...nodes.slice(0, -1), h('p', { ...last.props, key: last.key }, last.props.children, tail)]
 }
 
 export class Markdown extends Component {
