@@ -163,3 +163,15 @@ async def test_a_very_long_file_is_fetched_whole_before_a_part_is_left_out(serve
     await screen.page.locator("[data-decides]").get_by_role("button", name="Approve 1 of 2 changes").click()
     await screen.ended()
     assert (server.halo.folder / "a.txt").read_text() == "\n".join([*long[:2_000], *new[2_000:], ""])
+
+
+async def test_a_file_without_lines_is_said_in_words_and_not_as_a_patch(server, opened):
+    turns = ({"call": [call("write_to_file", path="empty.txt", content="")]}, {"text": "Done."})
+    server.settings(f'model = "{server.halo.script(*turns)}"\napproval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened()
+    await screen.say("Go.")
+    await screen.ended()
+    await screen.page.get_by_role("button", name="Changes").first.click()
+    await screen.sees("A new file without lines.", ".review-file")
+    assert "diff --git" not in await screen.page.locator("body").inner_text()

@@ -122,6 +122,23 @@ export function fate(diff) {
   return ''
 }
 
+const UNLINED = [
+  [/^Binary files /m, () => 'A binary file: its content is not shown.'],
+  [/^new file mode/m, () => 'A new file without lines.'],
+  [/^deleted file mode/m, () => 'A file without lines, deleted.'],
+  [/^old mode (\d+)\nnew mode (\d+)/m, ([, old, now]) => `Its mode changed from ${old} to ${now}.`],
+  [/^rename from (.*)$/m, ([, from]) => `Renamed from ${shown(from)}, unchanged.`],
+]
+
+/** What a diff without lines says. Pure. */
+function describeUnlined(text) {
+  for (const [form, describe] of UNLINED) {
+    const found = form.exec(text)
+    if (found) return describe(found)
+  }
+  return shown(text) || 'No line changed.'
+}
+
 /** The first hunks with at most so many lines in all. */
 function takeLines(hunks, room) {
   const taken = []
@@ -174,7 +191,7 @@ export function DiffText({
       `,
     )}
     <${Around} of=${more} at=${hunks.length} path=${diff.path} />
-    ${hunks.length === 0 && html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'No changes.'}</pre>`}
+    ${hunks.length === 0 && html`<p class="pad soft">${describeUnlined(diff.text ?? '')}</p>`}
     ${
       isCut &&
       html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`
