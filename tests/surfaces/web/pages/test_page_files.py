@@ -102,6 +102,7 @@ async def test_no_lines_are_offered_beyond_the_end_of_a_file(server, opened):
 async def test_lines_around_a_finished_edit_are_those_it_left_behind(server, opened):
     screen = await approved(server, opened)
     (server.halo.folder / "net" / "a.py").write_text("all is different\n")
+    await screen.page.locator(".call.kind-edit .call-line").click()
     await screen.page.get_by_role("button", name="Whole file").click()
     await screen.sees("def number_59():", ".around")
 

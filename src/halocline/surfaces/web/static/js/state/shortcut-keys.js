@@ -76,7 +76,7 @@ export const KEYS = [
   {
     id: 'stop',
     keys: 'Escape',
-    text: 'Close, stop the agent, or leave the field',
+    text: 'Close, stop the agent (twice while it asks), or leave the field',
     where: 'page',
     fixed: true,
   },
@@ -167,13 +167,14 @@ function runTwice(what, action) {
 
 function escape(event) {
   const composer = event.target.matches?.('.composer textarea')
+  const works = current.value?.facts.running && !current.value.facts.waiting.length
   if (sheet.value) (event.preventDefault(), closeSheet()) // else the browser would close the dialog below, too
   else if (event.target.closest?.('dialog')) return
   else if (finding.value) finding.value = false
   else if (sidebarOpen.value) sidebarOpen.value = false
-  else if (isTyping(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
-    event.target.blur()
-  else if (current.value?.facts.running) current.value.send('interrupt')
+  else if (isTyping(event.target) && !(composer && (works || !event.target.value))) event.target.blur()
+  else if (works) current.value.send('interrupt')
+  else if (current.value?.facts.running) runTwice('Press Esc again to stop', () => current.value.send('interrupt'))
   else if (current.value) runTwice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
 }
 

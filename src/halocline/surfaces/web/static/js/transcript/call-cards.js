@@ -176,7 +176,7 @@ export function CallCard({ row, task }) {
   const cutOff = !asks && task.isCutOff(row)
   const runs = !row.status && !asks && !cutOff && row.started_at
   const command = isCommand(row)
-  const shows = row.own || (row.status === 'completed' && (row.kind === 'edit' || row.images?.length > 0))
+  const shows = row.own || (row.status === 'completed' && row.images?.length > 0)
   const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule
   const matters = asks || (runs && command) || row.status === 'failed' || row.failure || refused || shows
   const [open, setOpen] = useState(null)
