@@ -155,6 +155,11 @@ function quote({ tokens }, at) {
   </blockquote>`
 }
 
+const fold = ({ title, tokens }, at) => html`<details key=${at} dir="auto">
+  <summary>${inner(title)}</summary>
+  ${tokens.map(block)}
+</details>`
+
 function block(token, at) {
   switch (token.type) {
     case 'space':
@@ -176,10 +181,7 @@ function block(token, at) {
     case 'blockquote':
       return quote(token, at)
     case 'details':
-      return html`<details key=${at} dir="auto">
-        <summary>${inner(token.title)}</summary>
-        ${token.tokens.map(block)}
-      </details>`
+      return fold(token, at)
     case 'list': {
       const items = token.items.map(
         (item, n) =>
@@ -271,7 +273,7 @@ class Block extends Component {
   }
 }
 
-/** Put plain text behind blocks: into the last one, if that is a paragraph that goes on, so that no word is broken. */
+/** Put plain text behind blocks: into the last one, if that is a paragraph without an end, so that no word is broken. */
 function addTail(nodes, tail, drawn) {
   const last = nodes.at(-1)
   if (last?.type !== 'p' || /\n\s*\n$/.test(drawn)) return [...nodes, tail]

@@ -109,7 +109,7 @@ export function complain(error) {
   toast([error.text ?? error.message, error.hint].filter(Boolean).join(' '), { kind: 'error', seconds: 12 })
 }
 
-// What a person did that needs a part which does not load is said, whoever asked for it.
+// What a person did that needs a part that does not load: that is said in one place.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Unloaded)) return
   event.preventDefault()
