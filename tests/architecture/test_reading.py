@@ -39,7 +39,7 @@ OPENING = {
     **named("services", "background imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),
     **named("context", "templates", OWN),
-    **named("providers", "errors thinking_table", OWN),
+    **named("providers", "errors server_probe thinking_table", OWN),
     **named("providers/auth", "accounts", OWN),
     **named("providers/text_tools", "printed_calls", OWN),
     **named("surfaces/rows", "words", OWN),

@@ -1,13 +1,14 @@
-"""Histories that every family made, sent to every server: each gets what it accepts, by rules and its vendor's types.
+"""Histories that every family made, and every two of them, sent to every server: each gets what it accepts.
 
-The rules are those that servers state when they refuse a request; the sources stand beside them.
+Judged by rules, which servers state when they refuse a request (the sources stand beside them), and by the vendors'
+own types. Replies are made once; the encoders are pure, so only the library's requests go over a wire.
 """
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import msgspec
@@ -18,7 +19,10 @@ from tests.conformance.test_request_judges import JUDGES, MODELS
 from tests.providers.markup import TOOLS
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request
 from tests.servers.model_server import Call, ModelServer, Turn
+from tests.tables import Failures
 
+from halocline.ports.blobs import Blobs
+from halocline.ports.model import Request
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -31,7 +35,14 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
+from halocline.providers.anthropic import request as anthropic
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.gemini import request as gemini
+from halocline.providers.json_cache import Fragments
+from halocline.providers.ollama import request as ollama
+from halocline.providers.openai_chat import request as openai_chat
+from halocline.providers.openai_responses import request as openai_responses
+from halocline.providers.sap import request as sap
 from halocline.providers.text_tools.model import TextProtocol
 
 pytestmark = pytest.mark.slow
@@ -58,9 +69,10 @@ MAKERS = {
     "openai-responses": Maker("openai-responses", model="gpt-5.6", ids=tuple(f"call_{n}{'x' * 70}" for n in "abcd")),
     "gemini": Maker("gemini", model="gemini-3.8-flash", ids=("", "", "", "")),
     "ollama": Maker("ollama", ids=("", "", "", "")),
-    "azure-chat": Maker("azure-chat"),
+    "azure-chat": Maker("azure-chat", ids=tuple(f"call_azure_{n}" for n in "abcd")),
+    "azure-responses": Maker("azure-responses", model="gpt-5.6"),
     "kimi": Maker("openai", "moonshotai", "kimi-k2.5", ids=tuple(f"functions.read_file:{n}" for n in range(4))),
-    "gpt-oss": Maker("openai", "llamacpp", "gpt-oss-20b", MARKED),
+    "gpt-oss": Maker("openai", "llamacpp", "gpt-oss-20b", MARKED, ids=tuple(f"fc_{n}" for n in "abcd")),
     "deepseek": Maker("openai", "deepseek", "deepseek-v4-pro", ids=tuple(f"call_00_{n}" for n in "abcd")),
     "mistral": Maker("openai", "mistral", "mistral-medium", ids=tuple(f"abcdefgh{n}" for n in range(4))),
     "litellm": Maker("openai", "litellm", "gemini", ids=tuple(f"call_{n}__thought__{'QQ==' * 30}" for n in range(4))),
@@ -106,6 +118,7 @@ SERVERS = {
     # "Unexpected role 'user' after role 'tool'": api.mistral.ai, and the templates of its models
     "mistral": Server("openai", "mistral", "mistral-large", NINE, results_then_reply=True),
     "devstral in vLLM": Server("openai", "vllm", "mistralai/Devstral-Small", NINE, results_then_reply=True),
+    "sap": Server("sap", "sap-ai-core", "gpt-5.4", FORTY),
     # "Conversation roles must alternate user/assistant/user/assistant/...": templates of Gemma
     "gemma in llama.cpp": Server("openai", "llamacpp", "gemma-3-27b", FORTY),
 }
@@ -184,6 +197,9 @@ def broken_rules(body: dict[str, Any], server: Server) -> list[str]:
         open_calls = [id for id in open_calls if id not in turn.answers] + [id for id, _ in turn.calls]
     if open_calls:
         broken.append(f"calls without answers: {open_calls}")
+    # "`tool_use` ids must be unique": api.anthropic.com
+    called = [id for turn in turns for id, _ in turn.calls]
+    broken += [f"id {id!r} twice" for id in {*called} if called.count(id) > 1]
     for one, other in pairwise(turns):
         if one.role == other.role and one.role != "tool" and server.in_turn and "input" not in body:
             broken.append(f"two of {one.role} in a row")
@@ -201,7 +217,10 @@ TURNS = (
 )
 
 
-async def made_by(maker: Maker) -> Sequence[AssistantMessage]:
+Replies = Sequence[AssistantMessage]
+
+
+async def made_by(maker: Maker) -> Replies:
     """The replies of a server, as its reader understands them: two with two calls each, and an answer."""
     ids = iter(maker.ids)
     turns = [
@@ -228,45 +247,45 @@ def results_of(reply: Message, *pictures: Image) -> list[Message]:
     return [ToolResult(call.id, (Text(f"result of {call.id}"), *pictures)) for call in calls]
 
 
+def ran(reply: AssistantMessage, *pictures: Image) -> list[Message]:
+    """A reply with the results of its calls."""
+    return [reply, *results_of(reply, *pictures)]
+
+
 PROMPT, AGAIN = UserMessage((Text("Look."),)), UserMessage((Text("Again."),))
 NOTE = UserMessage((Note("A file changed.", "changes"),))
-SHOWN = UserMessage((Text("See"), Image("image/png", "picture")))
+PICTURE_OF = Image("image/png", "picture")
+SHOWN = UserMessage((Text("See"), PICTURE_OF))
 CUT = AssistantMessage((Text("I was about"),), interrupted=True, stop_reason=StopReason.CANCELLED)
 THOUGHT = AssistantMessage((Thinking("Hm.", provider="nobody"),), interrupted=True)
 ODD = AssistantMessage(
     (ToolCall("odd 1", "no such tool!", malformed="{"), ToolCall("odd/2", MARKED), ToolCall("odd_3", ""))
 )
 
-Story = Callable[[Sequence[AssistantMessage], Sequence[AssistantMessage]], list[Message]]
-STORIES: Mapping[str, Story] = {
-    "a whole turn": lambda a, b: [PROMPT, a[0], *results_of(a[0]), a[2], AGAIN],
-    "a failed turn": lambda a, b: [PROMPT, AGAIN, a[0], *results_of(a[0]), a[2], PROMPT, AGAIN, AGAIN],
-    "a turn that failed behind results": lambda a, b: [PROMPT, a[1], *results_of(a[1]), AGAIN, PROMPT],
-    "a cut turn": lambda a, b: [PROMPT, CUT, AGAIN, a[0], *results_of(a[0]), CUT, NOTE, AGAIN],
-    "a turn cut in its thoughts": lambda a, b: [PROMPT, THOUGHT, AGAIN, a[0], *results_of(a[0]), THOUGHT, AGAIN],
-    "a switch between turns": lambda a, b: [PROMPT, a[0], *results_of(a[0]), a[2], AGAIN, b[0], *results_of(b[0])],
-    "a switch in the middle": lambda a, b: [PROMPT, a[0], *results_of(a[0]), b[1], *results_of(b[1]), b[2], AGAIN],
-    "a switch behind a failure": lambda a, b: [PROMPT, a[1], *results_of(a[1]), AGAIN, b[0], *results_of(b[0]), NOTE],
-    "notes and pictures": lambda a, b: [
-        SHOWN,
-        NOTE,
-        a[0],
-        *results_of(a[0], Image("image/png", "picture")),
-        SHOWN,
-        NOTE,
-    ],
-    "calls that were none": lambda a, b: [PROMPT, ODD, *results_of(ODD), a[2], NOTE],
-    "a reply behind a reply": lambda a, b: [PROMPT, a[2], b[2], a[0], *results_of(a[0]), CUT, a[2], AGAIN],
-    "words of blanks": lambda a, b: [
-        PROMPT,
-        AssistantMessage((Text(" \n"), *a[1].tool_calls)),
-        *results_of(a[1]),
-        AGAIN,
-    ],
+STORIES: Mapping[str, Callable[[Replies], list[Message]]] = {
+    "a whole turn": lambda a: [PROMPT, *ran(a[0]), a[2], AGAIN],
+    "a failed turn": lambda a: [PROMPT, AGAIN, *ran(a[0]), a[2], PROMPT, AGAIN, AGAIN],
+    "a turn that failed behind results": lambda a: [PROMPT, *ran(a[1]), AGAIN, PROMPT],
+    "a cut turn": lambda a: [PROMPT, CUT, AGAIN, *ran(a[0]), CUT, NOTE, AGAIN],
+    "a turn cut in its thoughts": lambda a: [PROMPT, THOUGHT, AGAIN, *ran(a[0]), THOUGHT, AGAIN],
+    "notes and pictures": lambda a: [SHOWN, NOTE, *ran(a[0], PICTURE_OF), SHOWN, NOTE],
+    "calls that were none": lambda a: [PROMPT, *ran(ODD), a[2], NOTE],
+    "words of blanks": lambda a: [PROMPT, AssistantMessage((Text(" \n"), *a[1].tool_calls)), *results_of(a[1]), AGAIN],
 }
+"""By one maker."""
+SWITCHES: Mapping[str, Callable[[Replies, Replies], list[Message]]] = {
+    "a switch between turns": lambda a, b: [PROMPT, *ran(a[0]), a[2], AGAIN, *ran(b[0])],
+    "a switch in the middle": lambda a, b: [PROMPT, *ran(a[0]), *ran(b[1]), b[2], AGAIN],
+    "a switch behind a failure": lambda a, b: [PROMPT, *ran(a[1]), AGAIN, *ran(b[0]), NOTE],
+    "a switch behind a cut": lambda a, b: [PROMPT, *ran(a[0]), CUT, AGAIN, *ran(b[1]), b[2], NOTE],
+    "a switch behind thoughts": lambda a, b: [PROMPT, *ran(a[1]), THOUGHT, AGAIN, *ran(b[0]), AGAIN],
+    "a reply behind a reply": lambda a, b: [PROMPT, a[2], b[2], *ran(a[0]), CUT, a[2], AGAIN],
+    "back again": lambda a, b: [PROMPT, *ran(a[0]), *ran(b[0]), *ran(a[1]), AGAIN],
+}
+"""By two makers."""
 
 
-def long_story(a: Sequence[AssistantMessage], b: Sequence[AssistantMessage]) -> list[Message]:
+def long_story(a: Replies, b: Replies) -> list[Message]:
     """One that is long enough to be kept in parts."""
     turns = ((PROMPT, *([THOUGHT, AGAIN] if n % 3 else []), *_numbered(a[n % 2], n), b[2]) for n in range(40))
     return [*(message for turn in turns for message in turn), AGAIN]
@@ -279,58 +298,119 @@ def _numbered(reply: AssistantMessage, number: int) -> list[Message]:
         for part in reply.content
     ]
     again = AssistantMessage(tuple(parts), model=reply.model)
-    return [again, *results_of(again)]
+    return ran(again)
 
 
-def judged(body: dict[str, Any], server: Server) -> None:
-    """The vendor's own types take the request, beside the fields that its servers have and its types have not."""
-    for message in body.get("messages", ()):
-        for name in EXTRAS:
-            message.pop(name, None)
-    JUDGES[server.family]({"generationConfig": {}, **body} if "contents" in body else body)
+def judge_types(bodies: Sequence[dict[str, Any]], server: Server) -> None:
+    """The vendor's own types take each message of the requests, and a request with all of them.
+
+    They judge each message by itself, so that each is judged once. Fields that the servers have and the types have not
+    are left out.
+    """
+    name = next(name for name in ("messages", "input", "contents") if name in bodies[0])
+    each = {msgspec.json.encode(message): message for body in bodies for message in body[name]}
+    for message in each.values():
+        for extra in EXTRAS:
+            message.pop(extra, None)
+    together = bodies[0] | {name: [*each.values()]}
+    of_types = "openai" if server.family == "sap" else server.family
+    JUDGES[of_types]({"generationConfig": {}, **together} if name == "contents" else together)
+
+
+def endpoint_of(server: Server, url: str = "") -> Endpoint:
+    return endpoint(server.provider_name, server.model or MODELS.get(server.family, "m"), url)
 
 
 async def sent_to(server: Server, histories: Sequence[Sequence[Message]], wrap: Any = lambda model: model) -> list[Any]:
     """The bodies of the requests, as they arrived."""
     async with ModelServer([Turn(text="Well.")] * len(histories)) as listening:
-        at: Endpoint = endpoint(
-            server.provider_name, server.model or MODELS.get(server.family, "m"), listening.url(server.family)
-        )
+        model = FAMILIES[server.family](endpoint_of(server, listening.url(server.family)), MemoryBlobs(picture=PICTURE))
         for messages in histories:
-            model = wrap(FAMILIES[server.family](at, MemoryBlobs(picture=PICTURE)))
-            await collected(model, request(*messages, tools=TOOLS))
-            await model.close()
+            await collected(wrap(model), request(*messages, tools=TOOLS))
+        await model.close()
     return [asked.body for asked in listening.requests]
 
 
+Encode = Callable[[Request, Endpoint, Any], list[bytes]]
+ENCODERS: Mapping[str, tuple[Encode, Callable[[Endpoint, Blobs], Fragments[Any]]]] = {
+    "anthropic": (anthropic.to_wire, anthropic.encode_messages),
+    "openai": (openai_chat.to_wire, openai_chat.encode_messages),
+    "openai-responses": (
+        openai_responses.to_wire,
+        lambda at, blobs: openai_responses.encode_messages(at.vendor.name, blobs),
+    ),
+    "gemini": (gemini.to_wire, gemini.encode_messages),
+    "ollama": (
+        lambda asked, at, fragments: ollama.to_wire(asked, at, fragments, {}),
+        lambda at, blobs: Fragments(ollama.Encoder(at, blobs).encode),
+    ),
+    "sap": (sap.to_wire, openai_chat.encode_messages),
+}
+"""How a family writes a request. The library's families write theirs only to send them."""
+
+
+def encoded_for(server: Server, histories: Sequence[Sequence[Message]]) -> list[Any]:
+    """The bodies of the requests, as they would be sent."""
+    at, blobs = endpoint_of(server), MemoryBlobs(picture=PICTURE)
+    to_wire, encode_messages = ENCODERS[server.family]
+    asked = (request(*messages, tools=TOOLS) for messages in histories)
+    bodies = [msgspec.json.decode(b"".join(to_wire(one, at, encode_messages(at, blobs)))) for one in asked]
+    return [_unwrap(body) for body in bodies] if server.family == "sap" else bodies
+
+
+def _unwrap(body: dict[str, Any]) -> dict[str, Any]:
+    """SAP's body as the one of OpenAI's format that it holds."""
+    templating = body["config"]["modules"]["prompt_templating"]
+    prompt = templating["prompt"]
+    messages = [*body["messages_history"], *prompt["template"]]
+    return {"model": templating["model"]["name"], "messages": messages, "tools": prompt["tools"], "stream": True}
+
+
+def histories_of(replies: Mapping[str, Replies]) -> dict[str, list[Message]]:
+    """Each story by each maker, each switch between each two, and one that is long."""
+    found = {f"{one}: {title}": story(replies[one]) for one in replies for title, story in STORIES.items()}
+    for one, other in permutations(replies, 2):
+        found |= {f"{one}, {other}: {title}": tell(replies[one], replies[other]) for title, tell in SWITCHES.items()}
+    one, other = list(replies)[:2]
+    return found | {"a long one": long_story(replies[one], replies[other])}
+
+
+def judge(bodies: Sequence[dict[str, Any]], titles: Iterable[str], server: Server) -> None:
+    failures = Failures(len(bodies))
+    for title, body in zip(titles, bodies, strict=True):
+        with failures.collect(title):
+            assert broken_rules(body, server) == []
+    failures.show()
+    judge_types(bodies, server)
+
+
 @pytest.fixture(scope="module")
-def replies() -> Mapping[str, Sequence[AssistantMessage]]:
+def replies() -> Mapping[str, Replies]:
     return {name: asyncio.run(made_by(maker)) for name, maker in MAKERS.items()}
 
 
-@pytest.mark.parametrize("server", SERVERS)
-async def test_a_history_of_any_family_is_one_that_the_server_accepts(
-    server: str, replies: Mapping[str, Sequence[AssistantMessage]]
-) -> None:
-    to = SERVERS[server]
-    makers = [*MAKERS][::4] if to.family.startswith("azure") else [*MAKERS]  # the library is slow
-    tries = [
-        (f"{one}, {other}: {title}", story(replies[one], replies[other]))
-        for one, other in zip(makers, makers[1:] + makers[:1], strict=True)
-        for title, story in STORIES.items()
-    ]
-    tries.append(("a long one", long_story(replies["kimi"], replies["gemini"])))
-    bodies = await sent_to(to, [history for _, history in tries])
-    for (title, _), body in zip(tries, bodies, strict=True):
-        assert broken_rules(body, to) == [], title
-        judged(body, to)
+def test_a_history_of_any_families_is_one_that_each_server_accepts(replies: Mapping[str, Replies]) -> None:
+    histories = histories_of(replies)
+    assert len(histories) > len(MAKERS) * (len(MAKERS) - 1) * len(SWITCHES)
+    for to in SERVERS.values():
+        if to.family in ENCODERS:
+            judge(encoded_for(to, [*histories.values()]), histories, to)
 
 
-@pytest.mark.parametrize("title", STORIES)
-async def test_behind_the_text_protocol_roles_are_in_turn_too(
-    title: str, replies: Mapping[str, Sequence[AssistantMessage]]
+@pytest.mark.parametrize("server", [name for name, to in SERVERS.items() if to.family not in ENCODERS])
+@pytest.mark.parametrize("makers", ["three", "all"])
+async def test_a_history_of_any_families_is_one_that_a_server_behind_the_library_accepts(
+    makers: str, server: str, replies: Mapping[str, Replies]
 ) -> None:
-    history = STORIES[title](replies["gpt-oss"], replies["kimi"])
+    names = [*MAKERS] if makers == "all" else [*MAKERS][::4]
+    histories = histories_of({name: replies[name] for name in names})
+    judge(await sent_to(SERVERS[server], [*histories.values()]), histories, SERVERS[server])
+
+
+@pytest.mark.parametrize("title", [*STORIES, *SWITCHES])
+async def test_behind_the_text_protocol_roles_are_in_turn_too(title: str, replies: Mapping[str, Replies]) -> None:
+    one, other = replies["gpt-oss"], replies["kimi"]
+    history = STORIES[title](one) if title in STORIES else SWITCHES[title](one, other)
     (body,) = await sent_to(SERVERS["gemma in llama.cpp"], [history], TextProtocol)
     assert broken_rules(body, SERVERS["gemma in llama.cpp"]) == []
 

@@ -1,6 +1,8 @@
 """Tasks whose model server fails in every way, at random: a plain prompt afterwards always goes on.
 
-The server is as strict as the strictest: it refuses every history that breaks the rules of its family, for ever.
+The server is as strict as the strictest: it refuses every history that breaks the rules of its family, for ever, and
+some never take a picture, a field that a request can do without, or a long request.
+`make random-failures TURNS=2000 SEED=7` plays as many turns as one wants.
 """
 
 import asyncio
@@ -17,8 +19,9 @@ from msgspec.structs import replace
 from tests.conformance.test_foreign_histories import NINE, SERVERS, Server, broken_rules
 from tests.conformance.test_model_port import FAMILIES
 from tests.journeys.conftest import YOLO, Journey, _no_wait
+from tests.journeys.test_refused_pictures import BEGINNING, png
 from tests.net.raw_server import read_request, serving
-from tests.providers.streams import MemoryBlobs, endpoint
+from tests.providers.streams import endpoint
 from tests.servers.gemini_format import GeminiFormat
 from tests.servers.ollama_format import OllamaFormat
 from tests.servers.responses_format import ResponsesFormat
@@ -64,6 +67,8 @@ CALLS = (
     Call("read_file", raw='{"path": "a'),
     Call("read_file", raw='{}{"path": "a.txt"}', id="x" * 70),
     Call("", {"path": "a.txt"}),
+    Call("read_file", {"path": "a.png"}),
+    Call("read_file", {"path": "long.txt"}),
 )
 STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529)
 BODIES = (
@@ -72,6 +77,18 @@ BODIES = (
     b"",
     b'{"error": {"message": "prompt is too long: 250000 tokens > 200000 maximum", "code": "context_length_exceeded"}}',
 )
+LONGEST = 90_000
+"""Bytes of a request that a server with a small window takes."""
+FIELDS = ("stream_options", "include", "store", "parallel_tool_calls")
+NEVER: dict[str, Callable[[bytes], str]] = {
+    "": lambda raw: "",
+    "a picture": lambda raw: "Could not process image" if BEGINNING in raw else "",
+    "a field": lambda raw: next(
+        (f"Unsupported parameter: '{name}'" for name in FIELDS if name in msgspec.json.decode(raw)), ""
+    ),
+    "a long request": lambda raw: "prompt is too long: 30000 tokens > 25000 maximum" if len(raw) > LONGEST else "",
+}
+"""What a server never takes, and what it says of it."""
 SOUND = Turn(text="It goes on.")
 
 
@@ -83,6 +100,7 @@ class FailingServer:
         self.refused: list[str] = []
         self.kinds: set[str] = set()
         self.to: Server = SERVERS["anthropic"]
+        self.never = ""
         self._random = random
         self._count = 0
 
@@ -98,6 +116,10 @@ class FailingServer:
                     self.refused += broken
                     writer.write(_document(400, b'{"error": {"message": "Conversation roles must alternate"}}'))
                     continue
+                if words := NEVER[self.never](body):
+                    self.kinds.add(f"never {self.never}")
+                    writer.write(_document(400, msgspec.json.encode({"error": {"message": words}})))
+                    continue
                 if not await self._reply(writer):
                     return
 
@@ -105,13 +127,18 @@ class FailingServer:
         """Answer; False if the connection is not to be used again."""
         self._count += 1
         random = self._random
-        kind = "sound" if self.sound else random.choice([*_FAILURES, "calls", "calls", "text", "refused", "nothing"])
+        often = ["calls"] * 4
+        kind = (
+            "sound" if self.sound else random.choice([*_FAILURES, *often, "text", "refused", "a long wait", "nothing"])
+        )
         self.kinds.add(kind)
         match kind:
             case "nothing":
                 return False
             case "refused":
                 writer.write(_document(random.choice(STATUSES), random.choice(BODIES)))
+            case "a long wait":
+                writer.write(_document(429, BODIES[0], b"Retry-After: 11180\r\n"))
             case "sound" | "text":
                 self._stream(writer, self._bytes(SOUND if kind == "sound" else Turn(text="So.", thinking="Hm.")))
             case "calls":
@@ -157,23 +184,23 @@ _FAILURES: dict[str, Callable[[bytes, Random], bytes]] = {
 }
 
 
-def _document(status: int, body: bytes) -> bytes:
-    head = b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-    return head % (status, len(body)) + body
+def _document(status: int, body: bytes, more: bytes = b"") -> bytes:
+    head = b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n"
+    return head % (status, len(body), more) + body
 
 
 class WireAssembly(Assembly):
     """Tasks of the server at `url`, whose retries do not wait."""
 
     def __init__(self, journey: Journey, server: Server, url: str) -> None:
-        super().__init__(journey.home, Settings(sandbox="off", mcp=McpSettings(wait=0.0)), {})
+        super().__init__(journey.home, Settings(sandbox="off", image_models=["*"], mcp=McpSettings(wait=0.0)), {})
         self._server, self._url = server, url
 
     async def model(self, named: str) -> Model:
         to = self._server
         at = endpoint(to.provider_name, to.model or "m", self._url)
         at = replace(at, network=Network(stall_timeout=5.0, first_byte_timeout=5.0))
-        return Retrying(Correcting(FAMILIES[to.family](at, MemoryBlobs())), waits=(0.0,), sleep=_no_wait)
+        return Retrying(Correcting(FAMILIES[to.family](at, self.blobs)), waits=(0.0,), sleep=_no_wait)
 
 
 async def live(journey: Journey, turns: int, seed: int) -> FailingServer:
@@ -181,6 +208,8 @@ async def live(journey: Journey, turns: int, seed: int) -> FailingServer:
     random = Random(seed)
     server = FailingServer(random)
     journey.write("a.txt", "alpha\n")
+    journey.write("long.txt", "\n".join(f"line {number} of a text that fills a window" for number in range(500)))
+    journey.write("a.png", png())
 
     def stop(event: ev.Event) -> cmd.AnyCommand | None:
         is_begun = isinstance(event, ev.TextDelta | ev.ToolCallStarted | ev.StepStarted)
@@ -191,6 +220,7 @@ async def live(journey: Journey, turns: int, seed: int) -> FailingServer:
         while played < turns:
             to = SERVERS[random.choice(STRICT)]
             # Whatever ids a server gives, it takes them back; Mistral's form is for all.
+            server.never = random.choice([*NEVER])
             server.to = dataclasses.replace(to, ids=to.ids if to.ids == NINE else r".{1,70}")
             client = Client(Controller(WireAssembly(journey, server.to, url)), "test")
             try:
@@ -203,10 +233,14 @@ async def live(journey: Journey, turns: int, seed: int) -> FailingServer:
                 await journey.prompt(client, "Go on.")
                 end = journey.state.last_end
                 assert end is not None
-                assert (end.reason, server.refused) == (StopReason.END_TURN, []), (seed, played, server.to, end)
+                assert (end.reason, server.refused) == (StopReason.END_TURN, []), (seed, played, server.never, end)
             finally:
                 await client.close()
     return server
+
+
+_OF_A_TASK = 50
+"""Turns of one task, of the two thousand."""
 
 
 @pytest.mark.slow
@@ -219,8 +253,10 @@ async def test_a_plain_prompt_goes_on_after_failures_of_every_kind(tmp_path, see
 
 @pytest.mark.long
 async def test_two_thousand_turns_leave_no_task_that_cannot_go_on(tmp_path):
+    turns, first = (int(os.environ.get(name, usual)) for name, usual in (("TURNS", 2000), ("SEED", 1000)))
     kinds: set[str] = set()
-    for seed in range(40):
+    for seed in range(first, first + turns // _OF_A_TASK):
         (folder := tmp_path / str(seed)).mkdir()
-        kinds |= (await live(Journey(folder), 50, int(os.environ.get("SEED", "1000")) + seed)).kinds
-    assert kinds == {*_FAILURES, "sound", "calls", "text", "refused", "nothing"}
+        kinds |= (await live(Journey(folder), _OF_A_TASK, seed)).kinds
+    every = {*_FAILURES, "sound", "calls", "text", "refused", "a long wait", "nothing"}
+    assert kinds == every | {f"never {one}" for one in NEVER if one}

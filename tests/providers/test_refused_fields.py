@@ -14,6 +14,7 @@ from tests.tables import for_each
 from halocline.net.network import DIRECT
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.errors import ModelError
+from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import Effort
 from halocline.providers.anthropic.request import Anthropic
 from halocline.providers.catalog.vendors import VENDORS
@@ -204,17 +205,13 @@ async def test_what_every_family_sends_by_itself_is_what_these_tests_know():
     [
         ("openai", "stream_options", {"extra_body": {"stream_options": {"include_usage": False}}}),
         ("openai", "logit_bias", {"extra_body": {"logit_bias": {}}}),
-        ("gemini", "generationConfig.thinkingConfig", {}),
-        ("openai", "reasoning_effort", {}),
-        ("ollama", "think", {}),
     ],
 )
-async def test_a_value_that_a_person_set_is_an_error_and_not_dropped(family, name, more):
+async def test_a_field_of_the_settings_is_an_error_and_not_dropped(family, name, more):
     async with ModelServer([Turn(text="Hello.")], refuses=refusing(name, "openai")) as server:
         model = model_at(server, family, **more)
-        asked = request() if more else request(effort=Effort.HIGH)
         with pytest.raises(ModelError, match=name.rpartition(".")[2]):
-            await collected(model, asked)
+            await collected(model)
         assert len(server.requests) == 1
         await model.close()
 
@@ -248,7 +245,6 @@ async def test_tools_and_messages_are_never_dropped():
 
 
 EFFORTS = [{"effort": effort} for effort in (Effort.HIGH, Effort.NONE)] + [{"thinking_budget": 4096}]
-SETTING = {"effort": "--effort", "thinking_budget": "--thinking-budget"}
 
 
 def leaves(fields, within=""):
@@ -280,8 +276,12 @@ STYLED = {(one.family, one.thinking_style): one for one in VENDORS.values() if o
 NAMES = ("gpt-5.6", "some-model", "claude-sonnet-5-5", "claude-opus-4-6", "gemini-2.5-pro", "gemini-3.8-flash")
 
 
+def notices_of(events):
+    return [event.cause for event in events if isinstance(event, StepRetried)]
+
+
 @pytest.mark.parametrize(("family", "style"), STYLED)
-async def test_the_error_about_an_effort_that_a_server_refuses_names_its_field_and_says_how_to_do_without(
+async def test_an_effort_that_a_server_refuses_is_left_out_with_a_notice_and_tried_again_when_it_is_another(
     family, style
 ):
     vendor, seen = STYLED[family, style], set()
@@ -289,15 +289,17 @@ async def test_the_error_about_an_effort_that_a_server_refuses_names_its_field_a
         usual = set(leaves(await sent_to(vendor, name)))
         for field in sorted(set(leaves(await sent_to(vendor, name, **asked))) - usual - seen - {"max_tokens"}):
             seen.add(field)
-            async with ModelServer([], refuses=refusing(field, "pydantic")) as server:
+            async with ModelServer(4 * [Turn(text="Hello.")], refuses=refusing(field, "pydantic")) as server:
                 endpoint = Endpoint(vendor, name, base_url=server.url(SPOKEN[family]), key="sk", network=DIRECT)
                 model = MAKERS[family](endpoint, MemoryBlobs())
-                with pytest.raises(ModelError) as refused:
-                    await collected(model, request(**asked))
+                (notice,) = notices_of(await collected(model, request(**asked)))
+                assert f"asked without `{field}`" in notice
+                assert notices_of(await collected(model, request(**asked))) == []
+                assert [has(one.body, field) for one in server.requests] == [True, False, False]
+                has_other = field in leaves(await sent_to(vendor, name, effort=Effort.LOW))
+                assert len(notices_of(await collected(model, request(effort=Effort.LOW)))) == has_other
+                await collected(model)
                 await model.close()
-            assert f"refused `{field}`, which you set" in refused.value.hint
-            assert SETTING[next(iter(asked))] in refused.value.hint
-            assert "/effort default" in refused.value.hint
     assert seen
 
 
@@ -314,13 +316,22 @@ async def test_the_error_about_a_field_of_the_settings_names_it_and_where_it_is_
     assert f"refused `{field}`, which you set. Remove it from [extra_body]" in refused.value.hint
 
 
-async def test_an_object_that_only_a_set_effort_fills_is_named_as_a_whole():
-    async with ModelServer([], refuses=refusing("output_config", "pydantic")) as server:
+async def test_an_object_that_only_a_set_effort_fills_is_left_out_as_a_whole():
+    async with ModelServer([Turn(text="Hello.")], refuses=refusing("output_config", "pydantic")) as server:
         model = model_at(server, "anthropic")
-        with pytest.raises(ModelError) as refused:
-            await collected(model, request(effort=Effort.HIGH))
+        (notice,) = notices_of(await collected(model, request(effort=Effort.HIGH)))
         await model.close()
-    assert "refused `output_config`, which you set" in refused.value.hint
+    assert "asked without `output_config`" in notice
+
+
+async def test_what_a_refused_field_of_an_effort_needs_beside_it_goes_with_it():
+    vendor = next(one for one in VENDORS.values() if one.family == "anthropic")
+    async with ModelServer([Turn(text="Hello.")], refuses=refusing("thinking.budget_tokens", "pydantic")) as server:
+        endpoint = Endpoint(vendor, "claude-sonnet-4-5", base_url=server.url("anthropic"), key="sk", network=DIRECT)
+        model = Anthropic(endpoint, MemoryBlobs())
+        await collected(model, request(thinking_budget=4096))
+        await model.close()
+    assert "thinking" not in server.requests[-1].body
 
 
 async def test_an_error_about_something_else_keeps_its_advice_although_an_effort_is_set():

@@ -6,13 +6,15 @@ import re
 import shutil
 
 import pytest
-from benchmarks.small_model import FORMS, Run, compare
+from benchmarks.small_model import FORMS, MOST_SECONDS, Run, compare
 from benchmarks.small_tasks import TASKS
 from tests.real_server import fetch_model, set_up
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import PRINTED, StopReason
 
+pytestmark = pytest.mark.timeout(len(TASKS) * MOST_SECONDS)
+"""The first test plays all tasks."""
 EDITS = ("replace_in_file", "write_to_file", "apply_patch")
 TOOLS = (*EDITS, "read_file", "list_files", "search_files", "execute_command", "attempt_completion")
 PRINTED_CALL = re.compile(

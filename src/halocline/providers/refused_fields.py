@@ -1,8 +1,9 @@
 """Fields and parts that a server refuses: the request is sent again without a field, or with another form of a part.
 
-For every API family. What must stay true: a field that a person set is never dropped; later requests leave a field out
-or change a part only if the server answered then; and nothing of the conversation is ever dropped. The form of an
-answer is a field: the task checks every answer itself. The parts are in `refused_parts`.
+For every API family. What must stay true: an effort that a person set is dropped only with a notice, and a field of
+their settings never; later requests leave a field out or change a part only if the server answered then; and nothing of
+the conversation is ever dropped. The form of an answer is a field: the task checks every answer itself. The parts are
+in `refused_parts`.
 """
 
 import re
@@ -39,10 +40,9 @@ OF_EFFORT = (
 )
 """Those by which a set effort is sent, wherever they are; of an object all that is not in `FIELDS`."""
 
-_EFFORT = "Leave out {option} and the setting `{setting}`, or in this task: /effort default"
 _EXTRA = "Remove it from [extra_body] in settings.toml."
-
 WITHOUT_RESULTS = "{error}. The newest results of tools are left out"
+WITHOUT_EFFORT = "{error}. It is asked without {fields}, so without the effort that you set"
 
 _NEEDED_BY = {"generationConfig.responseMimeType": "generationConfig.responseJsonSchema"}
 """Fields that go with another one."""
@@ -60,7 +60,8 @@ class RefusedFields:
     """The fields that one server refused, and what is known of the parts that it refused."""
 
     def __init__(self) -> None:
-        self.names: frozenset[str] = frozenset()
+        self.names: dict[object, frozenset[str]] = {}
+        """By the effort that a person set."""
         self.parts: Mapping[str, Any] = {}
 
 
@@ -71,7 +72,8 @@ class Attempt:
         self._known = known
         self._request = request
         self._endpoint = endpoint
-        self._names = known.names
+        self._effort = (request.effort, request.thinking_budget)
+        self._names = known.names.get(self._effort, frozenset())
         self._parts = known.parts
         self._notice = ""
         self._optional = _list_optional(request, endpoint)
@@ -81,16 +83,15 @@ class Attempt:
 
         Its first part is the head, an object that is still open.
         """
-        names = self._names & set(self._optional)
-        if names:
+        if self._names:
             head = _read_head(body)
-            for name in (*names, *(one for one, other in _NEEDED_BY.items() if other in names)):
+            for name in (*self._names, *(one for one, other in _NEEDED_BY.items() if other in self._names)):
                 _drop_field(head, name)
             body = [encode_json(head)[:-1], *body[1:]]
         return [encode_json(self._change(body))] if self._parts else body
 
     def do_without(self, error: ModelError, body: Sequence[bytes]) -> None:
-        """Do without what the error is about. Raises the error if that is nothing known, or set by a person."""
+        """Do without what the error is about. Raises the error if that is nothing known, or set in the settings."""
         if not (self._change_part(error, body) or self._drop_fields(error, body)):
             raise self._explain(error, body) from error.__cause__
 
@@ -114,26 +115,39 @@ class Attempt:
         return False
 
     def _drop_fields(self, error: ModelError, body: Sequence[bytes]) -> bool:
-        """Leave out what the error names, or everything optional if it names nothing."""
+        """Leave out what the error names, or everything optional if it names nothing; then of a set effort likewise."""
         if error.status not in _STATUSES:
             return False
         head = _read_head(body)
         sent = [name for name in self._optional if _has_field(head, name) and name not in self._names]
-        named = _find_named(sent, error.said)
-        self._names |= set(named)
-        return bool(named)
+        if named := _find_named(sent, error.said):
+            self._names |= set(named)
+            return True
+        sent = list(self._list_effort(head)) if _is_about_fields(error) else []
+        named = [name for name in _find_named(_with_objects(sent, head), error.said) if name not in self._names]
+        if not named:
+            return False
+        within = tuple(f"{outer}." for name in named if (outer := name.rpartition(".")[0]))
+        self._names |= {*named, *(name for name in sent if name.startswith(within))}
+        self._notice = WITHOUT_EFFORT.format(error=error.text.rstrip("."), fields=_show_names(named))
+        return True
+
+    def _list_effort(self, head: JsonObject) -> Iterator[str]:
+        """Yield the fields by which a set effort is sent, without those of the settings."""
+        others = {*_list_leaves(self._endpoint.extra_body), *FIELDS}
+        for name in _list_leaves(head) if self._request.wishes_thinking else ():
+            if name not in others and any(f".{one}." in f".{name}." for one in OF_EFFORT):
+                yield name
 
     def _explain(self, error: ModelError, body: Sequence[bytes]) -> ModelError:
-        """Return the error; if it is about fields that a person set, with what that person can do."""
-        if error.status not in _STATUSES or error.kind is not ModelErrorKind.INVALID_REQUEST:
+        """Return the error; if it is about fields of the settings, with what the person can do."""
+        if not _is_about_fields(error):
             return error
-        head = _read_head(body)
-        for fields, advice in _list_set(head, self._request, self._endpoint):
-            if names := _find_named(_with_objects(fields, head), error.said):
-                shown = " and ".join(f"`{one}`" for one in names if not any(f"{one}." in other for other in names))
-                hint = f"{self._endpoint.vendor.title} refused {shown}, which you set. {advice}"
-                return ModelError(error.kind, error.text, hint, status=error.status, said=error.said)
-        return error
+        names = _find_named(_with_objects([*_list_leaves(self._endpoint.extra_body)], _read_head(body)), error.said)
+        if not names:
+            return error
+        hint = f"{self._endpoint.vendor.title} refused {_show_names(names)}, which you set. {_EXTRA}"
+        return ModelError(error.kind, error.text, hint, status=error.status, said=error.said)
 
     def take_notice(self) -> str:
         """Return what a person should know of the changes, once."""
@@ -142,7 +156,7 @@ class Attempt:
 
     def succeed(self) -> None:
         """Remember what the server did not take: it answers without that."""
-        self._known.names |= self._names
+        self._known.names[self._effort] = self._names
         self._known.parts = {**self._known.parts, **self._parts}
 
 
@@ -165,15 +179,12 @@ def _find_named(names: Sequence[str], words: str) -> Sequence[str]:
     return names if is_unnamed else []
 
 
-def _list_set(head: JsonObject, request: Request, endpoint: Endpoint) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the fields of a request that a person set, and how to do without."""
-    extra = list(_list_leaves(endpoint.extra_body))
-    yield extra, _EXTRA
-    if request.wishes_thinking:
-        setting = "thinking_budget" if request.effort is None else "effort"
-        others = (name for name in _list_leaves(head) if name not in (*extra, *FIELDS))
-        sent = [name for name in others if any(f".{one}." in f".{name}." for one in OF_EFFORT)]
-        yield sent, _EFFORT.format(option=f"--{setting.replace('_', '-')}", setting=setting)
+def _is_about_fields(error: ModelError) -> bool:
+    return error.status in _STATUSES and error.kind is ModelErrorKind.INVALID_REQUEST
+
+
+def _show_names(names: Sequence[str]) -> str:
+    return " and ".join(f"`{one}`" for one in names if not any(f"{one}." in other for other in names))
 
 
 def _list_leaves(fields: Mapping[str, Any], within: str = "") -> Iterator[str]:
@@ -226,6 +237,6 @@ def _drop_field(head: JsonObject, name: str) -> None:
     """Remove a field, and the object around it if that becomes empty."""
     outer, _, inner = name.partition(".")
     if inner and isinstance(head.get(outer), dict):
-        head[outer].pop(inner, None)
+        _drop_field(head[outer], inner)
     if not inner or head.get(outer) == {}:
         head.pop(outer, None)

@@ -22,7 +22,6 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject, Value
 
-ENDINGS = (".mcpb", ".dxt")
 MANIFEST = "manifest.json"
 LARGEST, LARGEST_MANIFEST, MOST_FILES = 500_000_000, 1_000_000, 50_000
 """Bytes of all files, bytes of the manifest, number of files."""
@@ -52,8 +51,6 @@ class _Config(Value, frozen=True):
 
 
 class _Server(Value, frozen=True):
-    type: str = ""
-    entry_point: str = ""
     mcp_config: _Config = _Config()
 
 

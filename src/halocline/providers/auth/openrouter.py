@@ -14,16 +14,12 @@ from halocline.net.http import fetch
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject
 from halocline.providers.auth.oidc import METHOD, hash_verifier
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_refusal
 
 _REFUSALS = (400, 403)
-
-
-class _Given(Value, frozen=True):
-    key: str
 
 
 class Exchange:
@@ -56,13 +52,9 @@ class Exchange:
             raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=answer.status)
         if answer.status != 200:
             raise classify_refusal(answer.status, answer.body, answer.headers, at)
-        return _key_of_answer(answer.body)
-
-
-def _key_of_answer(answer: bytes) -> Secret:
-    try:
-        return Secret(json_input.decode(answer, type=_Given).key)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # Neither the answer nor the cause is shown: they may contain the key.
-        text = "OpenRouter's answer to the sign-in contains no key."
-        raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or create a key by hand.") from None
+        key = json_input.decode_or({}, answer.body, JsonObject).get("key")
+        if not isinstance(key, str):
+            # The answer is not shown: it may contain the key.
+            text = "OpenRouter's answer to the sign-in contains no key."
+            raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or create a key by hand.")
+        return Secret(key)

@@ -36,30 +36,16 @@ class Cost(Prices, frozen=True):
     context_over_200k: Tiered | None = None
 
 
-class Limit(Value, frozen=True):
-    """Tokens; 0 is unknown."""
-
-    context: float = 0
-    output: float = 0
-
-
-class Modalities(Value, frozen=True):
-    """Kinds of input and output."""
-
-    input: tuple[str, ...] = ()
-    output: tuple[str, ...] = ("text",)
-
-
 class Listed(Value, frozen=True):
-    """A model as models.dev describes it."""
+    """A model as models.dev describes it. Of the limits in tokens, 0 is unknown."""
 
     name: str = ""
     status: str | None = None
     tool_call: bool = False
     reasoning: bool = False
     interleaved: bool | dict[str, str] | None = None
-    modalities: Modalities = Modalities()
-    limit: Limit = Limit()
+    modalities: dict[str, tuple[str, ...]] = {}
+    limit: dict[str, float] = {}
     cost: Cost | None = None
 
 
@@ -96,18 +82,19 @@ def pack_catalogue(document: bytes, made: str, sources: tuple[str, ...], url: st
 def _read_info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
     """Read a model; None for one that an agent cannot use."""
     model = json_input.decode_or(None, bytes(raw), Listed)
-    talks = model and "text" in model.modalities.output and (model.tool_call or model.limit.context > 0)
-    if not (model and talks):
+    if model is None or "text" not in model.modalities.get("output", ("text",)):
+        return None
+    if not (model.tool_call or model.limit.get("context", 0) > 0):
         return None
     field = model.interleaved.get("field", "") if isinstance(model.interleaved, dict) else ""
     return ModelInfo(
         title="" if model.name == name else model.name,
-        window=int(model.limit.context) or None,
-        max_output=int(model.limit.output) or None,
+        window=int(model.limit.get("context", 0)) or None,
+        max_output=int(model.limit.get("output", 0)) or None,
         prices=model.cost.times(1) if model.cost else None,
         tiers=_read_tiers(model.cost) if model.cost else (),
         tools=model.tool_call,
-        images="image" in model.modalities.input,
+        images="image" in model.modalities.get("input", ()),
         thinking=model.reasoning,
         reasoning_field=field if field == "reasoning_content" else "",
         leaving=model.status == LEAVING,

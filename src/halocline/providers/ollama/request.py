@@ -4,7 +4,6 @@ What must stay true: the encoded messages of one request are a prefix of the nex
 request that is longer than the context is refused, and a reply that fills it ends there.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 
@@ -32,12 +31,14 @@ async def choose_window(at: Endpoint) -> int | None:
     """Return the context size for a model; None leaves it to the server."""
     if at.info.window:
         return at.info.window
-    questions = server_probe.QUESTIONS["ollama"]
-    running, described = await asyncio.gather(*(server_probe.fetch_answer(at, one) for one in questions))
-    if server_probe.read_own_window(described) or server_probe.find_value(described, "remote_host"):
+    (question, running), (_, described) = await server_probe.fetch_answers(at)
+    own, trained = (
+        server_probe.read_size(described, path) for path in ("parameters/num_ctx", "model_info/*.context_length")
+    )
+    if own or any(server_probe.find_values(described, "remote_host")):
         return None
-    wanted = max(server_probe.read_ollama_loaded(running, at.model) or 0, USUAL)
-    return min(wanted, server_probe.read_trained_window(described) or wanted)
+    wanted = max(server_probe.read_info(running, question, at.model).window or 0, USUAL)
+    return min(wanted, trained or wanted)
 
 
 class Ollama(ServedModel[bytes]):

@@ -8,8 +8,7 @@ be one is not shown, and where a reply's price is not known by the token, the re
 """
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,9 @@ from msgspec.structs import replace
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev, messages as msg
 from halocline.providers import text_tools
-from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 from halocline.providers.reply import CALL_ENDINGS, CallIds, empty_reply, is_answer
-from halocline.providers.text_tools.early_end import CallEnd, estimate_usage
+from halocline.providers.text_tools.early_end import CallEnd, TextCalls, TextReply
 
 if TYPE_CHECKING:
     from halocline.providers.text_tools.printed_calls import Printed, Reading
@@ -37,7 +36,7 @@ _MUCH_TEXT = 1_500
 """Characters before a call above which it may be an example, unless the model is known to print its calls."""
 
 
-class Correcting:
+class Correcting(TextCalls):
     """Passes on the events of `model`, with the printed calls made. `on_printed` is called when it printed one."""
 
     def __init__(
@@ -49,72 +48,36 @@ class Correcting:
         on_printed: Callable[[], None] = lambda: None,
         is_in_text: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.model = model
-        self.name = model.name
-        self._info = info
-        self._prints = prints
+        super().__init__(model, info)
+        self.may_end = prints
         self._on_printed = on_printed
         self._is_in_text = is_in_text
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        reply = self._begin(request)
-        may_end = self._prints and self._info.prices in (None, FREE.prices)
-        async with aclosing(self.model.stream(request)) as events:
-            async for event in events:
-                match event:
-                    case ev.TextDelta():
-                        for words in reply.hear(event):
-                            yield words
-                        if reply.is_over and may_end:
-                            yield estimate_usage(request, reply.text, self._info)
-                            break
-                    case ev.ThinkingDelta():
-                        reply.thoughts += event.text
-                        yield event
-                    case ev.StepRetried():
-                        reply = self._begin(request)
-                        yield event
-                    case ev.AssistantMessageCompleted():
-                        for last in self._finish(reply, event):
-                            yield last
-                        return
-                    case _:
-                        yield event
-            for last in self._finish(reply, reply.end(self.name)):
-                yield last
 
     def _begin(self, request: Request) -> "_Reply":
         """Begin a reply. A summary is text, whatever it shows."""
         request = replace(request, tools=()) if request.summary else request
-        calls_otherwise = not (self._prints or self._is_in_text()) and self._has_called(request)
-        return _Reply(request, prints=self._prints, calls_otherwise=calls_otherwise)
+        calls_otherwise = not (self.may_end or self._is_in_text()) and self._has_called(request)
+        return _Reply(request, self._note_printed, prints=self.may_end, calls_otherwise=calls_otherwise)
 
     def _has_called(self, request: Request) -> bool:
         """True if this model made calls in this task."""
         replies = (one for one in request.messages if isinstance(one, msg.AssistantMessage) and one.model == self.name)
         return any(not call.malformed for one in replies for call in one.tool_calls)
 
-    def _finish(self, reply: "_Reply", event: ev.AssistantMessageCompleted) -> Iterator[ModelEvent]:
-        """Yield the end of a reply. Raises ModelError if it is nothing but thoughts."""
-        made, said = reply.finish(event), event.message
-        if made is event and not is_answer(said.content) and said.stop_reason is not msg.StopReason.REFUSAL:
-            raise empty_reply(said.model, said.stop_reason)
-        if made is not event and not any(call.malformed for call in made.message.tool_calls):
-            self._prints = True
-            self._on_printed()
-        if rest := reply.unshown(made.message.text):
-            yield ev.TextDelta(rest)
-        yield made
-
-    async def close(self) -> None:
-        await self.model.close()
+    def _note_printed(self) -> None:
+        self.may_end = True
+        self._on_printed()
 
 
-class _Reply:
+class _Reply(TextReply):
     """One reply: its text, how much of it was passed on, and its thoughts."""
 
-    def __init__(self, request: Request, *, prints: bool, calls_otherwise: bool) -> None:
+    def __init__(
+        self, request: Request, on_printed: Callable[[], None], *, prints: bool, calls_otherwise: bool
+    ) -> None:
+        super().__init__()
         self._request = request
+        self._on_printed = on_printed
         self._prints = prints
         self._calls_otherwise = calls_otherwise
         self._reads = {spec.name for spec in request.tools if spec.reads}
@@ -122,9 +85,6 @@ class _Reply:
         names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
         self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
         self._end = CallEnd(names)
-        self.text = ""
-        self.is_over = False
-        self.thoughts = ""
 
     def hear(self, delta: ev.TextDelta) -> Iterator[ev.TextDelta]:
         """Take text; yield it, but for what may be a call of a model that prints them, and what follows one."""
@@ -144,11 +104,6 @@ class _Reply:
                 self._shown = end
             self.is_over = self._is_whole()
 
-    def unshown(self, text: str) -> str:
-        """Return what of the final text was not passed on."""
-        shown = self.text[: self._shown]
-        return text[self._shown :] if text.startswith(shown) else ""
-
     def _is_whole(self) -> bool:
         """True if the text so far ends with a call that does more than read, and that cannot become a longer one."""
         if not self._end.may_be_here(self.text, self._shown) or not (found := self._read(self.text)):
@@ -160,13 +115,18 @@ class _Reply:
         is_whole = bool(acts) and not is_open and all(call.arguments is not None for call in acts)
         return is_whole and not self._find_doubt(found)
 
-    def end(self, model: str) -> ev.AssistantMessageCompleted:
-        """Return the reply so far as a whole one."""
-        parts = (msg.Thinking(self.thoughts), msg.Text(self.text))
-        content = tuple(part for part in parts if part.text)
-        return ev.AssistantMessageCompleted(msg.AssistantMessage(content, model))
+    def finish(self, event: ev.AssistantMessageCompleted) -> tuple[Iterable[ModelEvent], ev.AssistantMessageCompleted]:
+        """Raise ModelError if the reply is nothing but thoughts."""
+        made, said = self._make_calls(event), event.message
+        if made is event and not is_answer(said.content) and said.stop_reason is not msg.StopReason.REFUSAL:
+            raise empty_reply(said.model, said.stop_reason)
+        if made is not event and not any(call.malformed for call in made.message.tool_calls):
+            self._on_printed()
+        text, shown = made.message.text, self.text[: self._shown]
+        rest = text[self._shown :] if text.startswith(shown) else ""
+        return [ev.TextDelta(rest)] if rest else [], made
 
-    def finish(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
+    def _make_calls(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
         """Return the event with its printed calls made; the same one if there are none."""
         message = event.message
         thoughts = "".join(part.text for part in message.content if isinstance(part, msg.Thinking))

@@ -4,8 +4,7 @@ Text is passed on as it comes, except for a possible start of a tag. After a cal
 file's content), text waits until the next call or the end of the reply: only then is the call's end known.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby
 
@@ -13,12 +12,11 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev
-from halocline.protocol.errors import ModelError
-from halocline.protocol.messages import QUOTED, AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
-from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
+from halocline.protocol.messages import QUOTED, AssistantPart, StopReason, Text, Thinking, ToolCall
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 from halocline.providers.reply import CallIds, empty_reply, says_something
 from halocline.providers.text_tools.arguments import read_arguments
-from halocline.providers.text_tools.early_end import estimate_usage
+from halocline.providers.text_tools.early_end import TextCalls, TextReply
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.text_tools.quotation import ReadTexts
 from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
@@ -27,61 +25,29 @@ from halocline.providers.text_tools.tags import tags_of
 _CUT = "(the call has no closing tag)"
 
 
-class TextProtocol:
+class TextProtocol(TextCalls):
     """A model that uses `model` with text only. Keeps the same promises as any model.
 
-    What follows the first call that does more than read is dropped: the model has not seen its result. Where the price
-    by the token is not known, the reply ends there. A call that stands in what the model has read never runs.
+    What follows the first call that does more than read is dropped: the model has not seen its result. A call that
+    stands in what the model has read never runs.
     """
 
     def __init__(self, model: Model, info: ModelInfo = UNKNOWN) -> None:
-        self._model = model
-        self.name = model.name
-        self._info = info
+        super().__init__(model, info)
         self._prompt = TextPrompt()
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        reply = _Reply(request)
-        usage: tuple[ev.UsageReported, ...] = ()
-        async with aclosing(self._model.stream(self._prompt.of(request))) as events:
-            try:
-                async for event in events:
-                    match event:
-                        case ev.TextDelta():
-                            for output in reply.feed(event.text):
-                                yield output
-                            if reply.is_over and self._info.prices in (None, FREE.prices):
-                                yield estimate_usage(request, reply.text, self._info)
-                                yield reply.complete_message(reply.end(self.name))
-                                return
-                        case ev.ThinkingDelta():
-                            reply.thoughts += event.text
-                            yield event
-                        case ev.UsageReported():
-                            usage = (event,)
-                        case ev.AssistantMessageCompleted():
-                            for last in (*reply.rest(event.message), *usage, reply.complete_message(event)):
-                                yield last
-                        case ev.StepRetried():
-                            for spent in usage:
-                                yield spent
-                            yield event
-                            reply, usage = _Reply(request), ()
-                        case _:
-                            yield event
-            except ModelError:
-                for spent in usage:
-                    yield spent
-                raise
+    def _begin(self, request: Request) -> TextReply:
+        return _Reply(request)
 
-    async def close(self) -> None:
-        await self._model.close()
+    def _ask(self, request: Request) -> Request:
+        return self._prompt.of(request)
 
 
-class _Reply:
+class _Reply(TextReply):
     """One reply, assembled from the pieces read in its text."""
 
     def __init__(self, request: Request) -> None:
+        super().__init__()
         self._ids = CallIds(request)
         offered = () if request.summary else request.tools
         self._tools = tags_of(offered)
@@ -91,24 +57,18 @@ class _Reply:
         self._said: list[Words | Thoughts | ToolCall] = []
         self._open = ""
         self._reads = {spec.name for spec in request.tools if spec.reads}
-        self.text = self.thoughts = ""
-        self.is_over = False
 
-    def feed(self, text: str) -> Iterator[ModelEvent]:
-        self.text += text
-        for piece in self._reader.feed(text):
+    def hear(self, delta: ev.TextDelta) -> Iterator[ModelEvent]:
+        self.text += delta.text
+        for piece in self._reader.feed(delta.text):
             yield from self._take(piece)
 
-    def rest(self, message: AssistantMessage) -> list[ModelEvent]:
-        cut = message.stop_reason is not StopReason.END_TURN
-        return [event for piece in self._reader.finish(cut=cut) for event in self._take(piece)]
+    def finish(self, event: ev.AssistantMessageCompleted) -> tuple[Iterable[ModelEvent], ev.AssistantMessageCompleted]:
+        cut = event.message.stop_reason is not StopReason.END_TURN
+        rest = [late for piece in self._reader.finish(cut=cut) for late in self._take(piece)]
+        return rest, self._complete(event)
 
-    def end(self, model: str) -> ev.AssistantMessageCompleted:
-        """Return the reply so far as a whole one."""
-        thoughts = (Thinking(self.thoughts),) if self.thoughts else ()
-        return ev.AssistantMessageCompleted(AssistantMessage(thoughts, model))
-
-    def complete_message(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
+    def _complete(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
         """Return the whole message. Parts other than text (signed reasoning) stay as they are.
 
         Raises:
