@@ -16,6 +16,7 @@ from halocline.providers.scripted.script import Call, Turn
 
 ASKED = re.compile(r"Do the (plan|part) ([\w-]+)\.")
 AGAIN = (UNKNOWN_OUTCOME, "was changed by another program")
+NOT_DONE = (NOT_RUN, "Nothing was changed.")
 GONE = re.compile(r"An agent in the background ended: ([\w-]+) \(")
 
 
@@ -110,7 +111,7 @@ class CrowdModel:
         for part in plan.parts:
             take = Call("merge_agent_changes", {"agent": part.name, "paths": list(part.files)})
             tries = [one for one in past if _is_of(take, one)]
-            if not tries or _is_unsure(tries[-1]) or NOT_RUN in tries[-1].result:
+            if not tries or _is_unsure(tries[-1]) or any(words in tries[-1].result for words in NOT_DONE):
                 return Turn(calls=(take,))
         if call := self._go_on(plan.last, past):
             return Turn(calls=(call,))

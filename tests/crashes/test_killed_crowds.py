@@ -1,8 +1,9 @@
 """kill -9 of parents, writing agents and the background process on one repository: nothing is lost or done twice.
 
-What happened is in the file `diary` of the test's folder.
+What happened is in the file `diary` of the test's folder. Other seeds: `CROWD_SEEDS=3,11 pytest -m long` on this file.
 """
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from halocline.protocol import codec, events as ev
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 FEW, MANY = 6, 60
+SEEDS = [int(seed) for seed in os.environ.get("CROWD_SEEDS", "2").split(",")]
 
 
 async def kill_and_finish(halo: Halo, kills: int, seed: int) -> Crowd:
@@ -96,7 +98,7 @@ async def test_killed_trees_and_their_background_lose_nothing_and_do_nothing_twi
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [2])
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_trees_and_their_background_killed_sixty_times_lose_nothing(halo: Halo, seed: int) -> None:
     crowd = await kill_and_finish(halo, MANY, seed)
     assert {*crowd.kills} == {"front", "back", "all", "child"}

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import socket
 import stat
@@ -5,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from halocline.files.target import hold_target
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
+from halocline.protocol.file_locks import lock_file
 
 
 async def test_permissions_survive_a_write(tmp_path: Path):
@@ -93,3 +96,27 @@ async def test_links_in_a_circle_are_an_os_error(tmp_path: Path):
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError):
         await LocalFiles().read(tmp_path / "a", 10)
+
+
+async def test_what_a_living_process_writes_beside_a_file_stays_and_what_a_dead_one_left_goes(tmp_path: Path):
+    file, left, written = (tmp_path / name for name in ("a", ".halo-0a1b2c3d4e5f.tmp", ".halo-1a1b2c3d4e5f.tmp"))
+    left.write_text("half")
+    with hold_target(file) as target, target.staged(written.name, b"new", None):
+        await LocalFiles().mend([file])
+        assert (left.exists(), written.exists()) == (False, True)
+        target.replace(written.name)
+    assert file.read_text() == "new"
+
+
+async def test_a_change_of_several_files_that_another_process_makes_is_waited_for(tmp_path: Path):
+    file, journals, written = (tmp_path / name for name in ("a", "edits", ".halo-0a1b2c3d4e5f.tmp"))
+    journals.mkdir()
+    with lock_file(journals / "lock", "changes files"):
+        written.write_text("new")
+        (journals / "1.journal").write_text("")
+        mending = asyncio.create_task(LocalFiles(journals).mend([file]))
+        await asyncio.sleep(0.1)
+        assert written.exists()
+        written.rename(file)
+        (journals / "1.journal").unlink()
+    assert (await mending, file.read_text()) == ([], "new")

@@ -1,13 +1,19 @@
+import asyncio
 import os
 import time
 
 import pytest
 
+from halocline.hosts.files.local import LocalFiles
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, Location, Mode, ToolKind
+from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.litter import OLD, STAMP, find_litter, sweep_home
+from halocline.runtime.resume import list_cut_edits
 from halocline.store.paths import Home
 from halocline.task.log import Log
+from halocline.task.log_reading import read_log
 
 HALF = (
     ".settings.toml-0a1b2c.tmp",
@@ -51,6 +57,20 @@ def edited(home, tmp_path, task="t1"):
     left = tmp_path / "src" / ".halo-0a1b2c3d4e5f.tmp"
     left.write_text("half")
     return log, left
+
+
+def test_what_edits_of_agents_left_goes_with_the_task_that_they_died_with(home, tmp_path):
+    parent, middle = Log(home.task("parent"), "parent"), Log(home.task("middle"), "middle")
+    for log, child in ((parent, "middle"), (middle, "t1")):
+        log.append(ev.TaskStarted(str(home.root), "m", Mode.ACT, ApprovalMode.YOLO, "", "1"))
+        log.append(SubagentStarted("c", child, "alpha", "write", worktree="alpha"))
+        log.close()
+    log, left = edited(home, tmp_path)
+    log.close()
+    past = list(read_log(home.log("parent")))
+    cut = list_cut_edits(home.tasks, past, home.root, fold_events(past).subagents.running)
+    asyncio.run(LocalFiles(home.edits).mend(cut))
+    assert (cut, left.exists()) == ([tmp_path / "src/a.py"], False)
 
 
 @pytest.mark.parametrize("name", HALF)

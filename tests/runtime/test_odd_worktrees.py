@@ -235,3 +235,46 @@ async def test_ignored_files_that_the_list_names_are_copied_and_links_are_not_fo
     assert found == {".git", ".gitignore", "a.txt", "gone.txt", "run.sh", "one.local", "build/kept/x"}
     assert (opened.folder / "one.local").stat().st_mode & 0o777 == 0o600
     assert (opened.copied, opened.failed) == (2, ("link.local",))
+
+
+async def test_a_worktree_whose_folder_was_removed_by_hand_is_not_opened_and_says_how_to_go_on(
+    bench: WorktreeBench,
+) -> None:
+    shutil.rmtree(await bench.open())
+    with pytest.raises(HaloclineError, match="is not at") as found:
+        await bench.open()
+    assert "halo worktrees discard x" in found.value.hint
+    (work,) = await bench.worktrees.list()
+    assert "halo worktrees discard x" in work.problem
+    await bench.worktrees.discard("x")
+    assert (await bench.open()).exists()
+
+
+@pytest.mark.parametrize("has_commits", [False, True])
+async def test_a_branch_without_commits_of_its_own_starts_where_a_new_one_does(
+    bench: WorktreeBench, has_commits: bool
+) -> None:
+    folder = await bench.open()
+    if has_commits:
+        bench.commit(folder)
+    bench.git("worktree", "remove", str(folder))
+    (bench.main / "later.txt").write_text("later\n")
+    bench.commit()
+    again = await bench.open()
+    assert (again / "later.txt").exists() is not has_commits
+    assert bench.git("branch", "--show-current", folder=again).strip() == "worktree-x"
+
+
+async def test_what_a_killed_write_left_beside_a_file_is_no_work(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    for name in (".halo-0a1b2c3d4e5f.tmp", ".halo-0a1b2c3d4e5f.old", ".halo-notes"):
+        (folder / name).write_text("half")
+    assert (await bench.worktrees.work("x")).left == (".halo-notes",)
+
+
+async def test_a_discard_that_is_refused_names_what_no_merge_takes(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (folder / "large.bin").write_bytes(bytes(6_000_000))
+    with pytest.raises(HaloclineError) as refused:
+        await bench.worktrees.discard("x")
+    assert ("No merge takes large.bin" in refused.value.hint, "Merge it" in refused.value.hint) == (True, False)

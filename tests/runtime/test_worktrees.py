@@ -312,3 +312,57 @@ async def test_a_worktree_is_found_by_a_folder_in_it_also_when_it_is_gone(bench:
     assert gone
     assert (gone.name, gone.is_missing, gone.made) == ("x", True, "")
     assert find_worktree_at(bench.main.parent / "elsewhere") is None
+
+
+async def test_each_file_is_merged_alone_with_its_own_choice_and_undone_alone(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (bench.main / "sub").mkdir()
+    (folder / "sub").mkdir()
+    for place, text in ((folder, "theirs"), (bench.main, "ours")):
+        change_line(place / "a.txt", 2, text)
+        (place / "gone.txt").write_text(f"{text}\n")
+        (place / "sub/b.txt").write_text(f"{text}\n")
+    (folder / "new.txt").write_text("new\n")
+    worktrees, context = bench.worktrees, bench.context()
+    with pytest.raises(HaloclineError, match="nothing to merge at sub/nothing"):
+        await worktrees.merge("x", context, only=["sub/nothing"])
+    left = await worktrees.merge("x", context, only=["sub"])
+    assert [one.path for one in left.merged.conflicts] == ["sub/b.txt"]
+    theirs = await worktrees.merge("x", context, Choice.THEIRS, only=["./sub/b.txt"])
+    ours = await worktrees.merge("x", context, Choice.OURS, only=["a.txt"])
+    assert (theirs.merged.changed, ours.merged.changed, ours.merged.stays) == (("sub/b.txt",), (), ("a.txt",))
+    assert (await worktrees.work("x")).unmerged == ("gone.txt", "new.txt")
+    assert not (bench.main / "new.txt").exists()
+    await worktrees.undo("x")
+    assert (await worktrees.work("x")).unmerged == ("a.txt", "gone.txt", "new.txt")
+    await worktrees.undo("x")
+    assert (bench.main / "sub/b.txt").read_text() == "ours\n"
+
+
+async def test_a_file_that_has_the_change_already_counts_as_merged_once_it_was_looked_at(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    for place in (folder, bench.main):
+        change_line(place / "a.txt", 2, "the same")
+    change_line(bench.main / "a.txt", 15, "of the person")
+    assert (await bench.worktrees.work("x")).unmerged == ("a.txt",)
+    done = await bench.worktrees.merge("x", bench.context())
+    assert (done.is_whole, done.merged.changed, done.merged.stays) == (True, (), ("a.txt",))
+    assert (await bench.worktrees.work("x")).is_merged
+
+
+async def test_an_undo_leaves_and_names_no_file_that_the_merge_did_not_touch(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    for name in ("mine.txt", "later.txt"):
+        (bench.main / name).write_text("before\n")
+    (folder / "new.txt").write_text("new\n")
+    change_line(folder / "a.txt", 2, "theirs")
+    await bench.worktrees.merge("x", bench.context())
+    bench.commit()
+    (bench.main / "mine.txt").write_text("since\n")
+    (bench.main / "later.txt").unlink()
+    (bench.main / "made.txt").write_text("since\n")
+    change_line(bench.main / "a.txt", 2, "edited since")
+    undone = await bench.worktrees.undo("x")
+    assert (undone.changed, undone.conflicts) == (("new.txt",), ("a.txt",))
+    assert (undone.yours, undone.others, undone.doubtful, undone.kept, undone.left_out) == ((), (), (), (), ())
+    assert (bench.main / "made.txt").exists()

@@ -3,6 +3,7 @@
 from halocline.git.worktrees import OpenedWorktree as OpenedWorktree, open_worktree as open_worktree
 from halocline.services.worktrees import (
     Choice as Choice,
+    Conflict as Conflict,
     Discarded as Discarded,
     WorktreeMerge as WorktreeMerge,
     WorktreePreview as WorktreePreview,

@@ -12,6 +12,7 @@ from errno import EACCES, ELOOP
 from pathlib import Path
 
 from halocline.files.opening import READING, open_folder, open_folder_below, require_regular
+from halocline.protocol.file_locks import try_lock
 
 MayWrite = Callable[[str], bool]
 
@@ -64,14 +65,25 @@ class Target:
         self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False, runs: bool | None = None
     ) -> None:
         """Write a new file beside it, with the owner and mode of `like`; `runs` sets or clears the executable bits."""
+        with self.staged(name, data, like, sync=sync, runs=runs):
+            pass
+
+    @contextmanager
+    def staged(
+        self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False, runs: bool | None = None
+    ) -> Iterator[None]:
+        """Do the same, and lock it meanwhile: another process may remove what no living one has locked."""
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
         with open(fd, "wb", buffering=0):
+            with suppress(OSError):  # a file system without locks
+                try_lock(fd)
             write_whole(fd, data)
             _take_over(fd, like)
             if runs is not None:
                 _let_run(fd, runs)
             if sync:
                 os.fsync(fd)
+            yield
 
     def keep(self, name: str, *, sync: bool = False) -> None:
         """Hard-link the file to a second name beside it, or copy it where links are not supported."""
@@ -111,6 +123,15 @@ class Target:
         """Remove it, or a file beside it, if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(name or self.name, dir_fd=self.folder)
+
+
+def is_locked(path: str) -> bool:
+    """True if a process holds the lock of `Target.staged` on a file. Raises OSError."""
+    fd = os.open(path, READING)
+    try:
+        return not try_lock(fd)
+    finally:
+        os.close(fd)
 
 
 def admit_path(path: str, may_write: MayWrite | None) -> str:

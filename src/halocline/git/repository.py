@@ -131,11 +131,12 @@ def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]
     except OSError as error:
         raise NoRepository(f"{folder} cannot be entered: {error.strerror}.", "Choose another folder.") from error
     if asked.returncode:
-        raise _refusal_error(folder, asked.stderr.decode(errors="replace").strip())
+        ended = f"signal {-asked.returncode} ended it" if asked.returncode < 0 else "it gave no reason"
+        raise _refusal_error(folder, asked.stderr.decode(errors="replace").strip(), ended)
     return asked.stdout.decode("utf-8", "surrogateescape")
 
 
-def _refusal_error(folder: Path, message: str) -> GitUnusable:
+def _refusal_error(folder: Path, message: str, ended: str) -> GitUnusable:
     if "not a git repository" in message:
         return NoRepository(f"{folder} is not a git repository.", "Create one with: git init")
-    return GitUnusable(f"git failed: {message[-500:] or 'it gave no reason'}", "Run git status there for details.")
+    return GitUnusable(f"git failed: {message[-500:] or ended}", "Run git status there for details.")

@@ -22,6 +22,8 @@ _MOST = 1 << 28
 _LIMIT = 120.0
 _SUBMODULE = b"160000"
 _DIFF = ("diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
+_HALF_WRITTEN = re.compile(rb"(?:.*/)?\.halo-[0-9a-f]{12}\.(?:tmp|old)", re.DOTALL)
+"""Files that only a write which is being made, or was killed, has beside its own."""
 _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
 
 
@@ -50,7 +52,7 @@ class WorktreeChanges(Value, frozen=True):
 async def read_changes(worktree: Worktree, more: Iterable[bytes] = ()) -> WorktreeChanges:
     """Read what differs, and the base of `more` paths. Raises GitUnusable and UsageError."""
     if worktree.is_missing:
-        raise _explain_missing(worktree)
+        raise explain_missing(worktree)
     async with open_view(worktree.main) as view:
         main = (await view.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).text.strip()
     async with open_view(worktree.folder) as view:
@@ -61,7 +63,8 @@ async def read_changes(worktree: Worktree, more: Iterable[bytes] = ()) -> Worktr
         found = dict(_parse_sides((await _run(view, *_DIFF, base, "--")).output))
         others = (await _run(view, "ls-files", "--others", "--exclude-standard", "-z")).output.split(b"\0")[:-1]
         apart = {path for path, (mode, _) in found.items() if mode == _SUBMODULE} | {*await _list_filled(view)}
-        found |= {path: (b"", "") for path in others if path not in found and not path.endswith(b"/")}
+        new = [path for path in others if not (path.endswith(b"/") or _HALF_WRITTEN.fullmatch(path))]
+        found |= {path: (b"", "") for path in new if path not in found}
         staged = await _list_staged(view, base, found)
         if unlisted := {*more, *await _list_flagged(view)} - {*found} - apart:
             found |= dict.fromkeys(unlisted, (b"", ""))
@@ -72,7 +75,8 @@ async def read_changes(worktree: Worktree, more: Iterable[bytes] = ()) -> Worktr
     return WorktreeChanges(base, int(counts[1]), int(counts[0]), files, names, staged)
 
 
-def _explain_missing(worktree: Worktree) -> UsageError:
+def explain_missing(worktree: Worktree) -> UsageError:
+    """Say why there is no work in a worktree that is not where git has it."""
     if _has_entry(worktree.folder):
         return UsageError(
             f"{worktree.folder} is there, but not as git makes the worktree {worktree.name}.",

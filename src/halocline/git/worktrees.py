@@ -9,8 +9,9 @@ from halocline.git.environment import bare_environment
 from halocline.git.process import run_git
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 from halocline.git.view import open_view
+from halocline.git.worktree_changes import explain_missing
 from halocline.git.worktree_include import copy_included
-from halocline.git.worktree_list import BRANCH, Worktree, find_main_of, place_worktree
+from halocline.git.worktree_list import BRANCH, Worktree, find_main_of, list_worktrees, place_worktree
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
@@ -64,7 +65,10 @@ async def open_worktree(workspace: Path, name: str, *, from_here: bool = False) 
     It begins at the commit of the main folder, or `from_here` at that of the workspace. Raises UsageError.
     """
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
-        raise UsageError(f"{name!r} is not a name for a worktree.", 'For one without a name: halo -w -- "what to do"')
+        raise UsageError(
+            f"{name!r} is not a name for a worktree.",
+            'A name has ASCII letters, digits, and . _ - between them. For one without a name: halo -w -- "what to do"',
+        )
     try:
         around = await asyncio.to_thread(find_repository, workspace, os.environ)
         repository, prefix = await asyncio.to_thread(find_main_of, around), around.prefix
@@ -118,12 +122,18 @@ async def _check_out(repository: Repository, folder: Path, branch: str, start: s
     add, top = ("worktree", "add", "--quiet"), repository.top
     try:
         await _run_git(top, top, *add, "-b", branch, str(folder), start, instead=WITHOUT)
-    except UsageError:  # asked only now, as both are rare
+    except UsageError:  # asked only now, as all are rare
         if not await _ask_git(top, "rev-parse", "--verify", "--quiet", "HEAD"):
             raise GitUnusable("the repository has no commit yet.", "") from None
+        listed = await asyncio.to_thread(list_worktrees, repository)
+        if gone := next((one for one in listed if one.is_missing and one.folder == folder), None):
+            raise explain_missing(gone) from None
         if not await _ask_git(top, "branch", "--list", branch):
             raise
-        await _run_git(top, top, *add, str(folder), branch, instead=WITHOUT)
+        # Of an earlier one, of which only the name is left, it starts as a new one does.
+        has_none = await _ask_git(top, "rev-list", "--count", branch, "--not", start) == "0"
+        place = ("-B", branch, str(folder), start) if has_none else (str(folder), branch)
+        await _run_git(top, top, *add, *place, instead=WITHOUT)
 
 
 async def _ask_git(folder: Path, *words: str) -> str:

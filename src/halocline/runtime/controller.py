@@ -122,7 +122,9 @@ class Controller:
             model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
             plugins = assembly.load_plugins(resumed.workspace, resumed.state.roots, trusted=options.trusted)
             task = build_task(assembly, log, resumed.state, resumed.workspace, model, options, plugins)
-            repairs = await task.host.tools.files.mend(runtime.resume.edits_cut_short(past, resumed.workspace))
+            lanes, tasks = state.subagents.running, self.home.tasks
+            cut = runtime.resume.list_cut_edits(tasks, past, resumed.workspace, lanes)
+            repairs = await task.host.tools.files.mend(cut)
             runtime.resume.resume_task(task, past, asks_again=options.asks_again)
             report_plugins(task, plugins)
             if not state.prompt.system:  # imported, and opened for the first time

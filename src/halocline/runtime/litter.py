@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.files.local import temporaries_beside
+from halocline.hosts.files.local import has_journals, temporaries_beside
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.resume import edits_cut_short
@@ -61,7 +61,7 @@ def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[
             folder = path if path.parent == home.importing else path.parent
             if _is_old(path, now) and lock.read_owner(folder) is None:
                 yield path
-    if any(path.suffix in (".journal", ".done") for path in home.edits.glob("*")):
+    if has_journals(home.edits):
         return  # the next task repairs an interrupted patch first, and needs what is beside its files
     for folder in _closed_tasks(home, changed_since):
         yield from _beside_edits(folder, now)

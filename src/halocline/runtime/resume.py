@@ -5,6 +5,7 @@ Nothing that changes anything is rerun automatically; a call that only waited fo
 
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,11 +16,15 @@ from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import events as ev
-from halocline.protocol.events.subagents import SubagentEnded
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import CallStatus, Choice, ToolKind
 from halocline.protocol.messages import Note, StopReason
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends, lost_calls
+from halocline.task.log_reading import read_log
 from halocline.task.task import Task
 
 GONE = "its process was killed"
@@ -80,6 +85,19 @@ def edits_cut_short(past: Iterable[ev.DurableEvent], workspace: Path) -> list[Pa
             case ev.ToolCallEnded() if event.status is not CallStatus.CANCELLED:
                 began.pop(event.call, None)
     return [workspace / place.path for event in began.values() if event.kind in EDITING for place in event.locations]
+
+
+def list_cut_edits(
+    tasks: Path, past: Iterable[ev.DurableEvent], workspace: Path, lanes: Iterable[SubagentStarted]
+) -> list[Path]:
+    """Return the files of edits that were cut short in a task, and in its sub-agents (`lanes`) that died with it."""
+    found = edits_cut_short(past, workspace)
+    for lane in lanes:
+        with suppress(HaloclineError, OSError):
+            below = list(read_log(tasks / lane.child / LOG_NAME))
+            state = fold_events(below)
+            found += list_cut_edits(tasks, below, Path(state.workspace), state.subagents.running)
+    return found
 
 
 def _with_what_is_known(

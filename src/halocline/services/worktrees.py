@@ -1,7 +1,7 @@
 """Worktrees as people see them: with the tasks that worked in them, merged by the rules of the main folder."""
 
 import os
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from halocline.git.worktree_list import find_worktree_at as find_worktree_at, name_worktree as name_worktree
@@ -13,6 +13,7 @@ from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.history.worktrees import (
     Choice as Choice,
+    Conflict as Conflict,
     Discarded as Discarded,
     MayLose,
     WorktreeMerge as WorktreeMerge,
@@ -69,10 +70,12 @@ class WorktreeService:
                 yield info
                 yield from self._list_open(opened, info.task)
 
-    async def merge(self, name: str, choice: Choice = Choice.NONE, *, guarded: bool = False) -> WorktreeMerge:
+    async def merge(
+        self, name: str, choice: Choice = Choice.NONE, *, only: Sequence[str] = (), guarded: bool = False
+    ) -> WorktreeMerge:
         """Merge a worktree into the main folder, as `Worktrees.merge` does."""
-        worktree = await self._worktrees.find(name)
-        return await self._worktrees.merge(name, self._find_context(worktree.main), choice, guarded=guarded)
+        context = self._find_context((await self._worktrees.find(name)).main)
+        return await self._worktrees.merge(name, context, choice, only=only, guarded=guarded)
 
     async def discard(self, name: str, *, force: bool = False, may_lose: MayLose | None = None) -> Discarded:
         """Remove a worktree, as `Worktrees.discard` does, but never one in which a task is open."""

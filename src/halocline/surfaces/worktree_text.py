@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from halocline.client.worktrees import Discarded, WorktreeMerge, WorktreeWork
+from halocline.client.history import Restored
+from halocline.client.worktrees import Conflict, Discarded, WorktreeMerge, WorktreeWork
 from halocline.protocol.left_out import describe_left_out, name_some
 from halocline.surfaces.figures import format_plural
-from halocline.surfaces.restore_plan import SHOWN, name_paths
+from halocline.surfaces.restore_plan import SHOWN, describe_remainder, name_paths
 from halocline.surfaces.sanitize import clean
 
 NONE = 'No worktrees. Make one: halo -w NAME "what to do"'
@@ -32,12 +33,14 @@ def describe_work(work: WorktreeWork, tasks: Mapping[str, bool]) -> list[str]:
 def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     """Say what a merge did, with the lines of each conflict, and what it left."""
     merged = done.merged
-    if done.is_whole and not merged.changed:
+    if done.is_whole and not (merged.changed or merged.stays):
         return [f"Nothing to merge from {clean(name)}.", *describe_left(done)]
     plain = [path for path in merged.changed if path not in merged.merges]
     lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
+    lines = lines if merged.changed or not merged.stays else ["Settled; no file of the main folder changes."]
     lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
-    undo = [f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed else []
+    lines += name_paths("stays as the main folder has it, and counts as merged", merged.stays)
+    undo = [f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed or merged.stays else []
     return [*lines, *describe_left(done), *undo]
 
 
@@ -45,13 +48,20 @@ def describe_left(done: WorktreeMerge) -> list[str]:
     """Describe what a merge leaves, each conflict with the lines of both sides."""
     merged, lines = done.merged, list[str]()
     for conflict in merged.conflicts:
-        lines += [f"  conflict  {clean(conflict.path)}{f': {conflict.why}' if conflict.why else ''}"]
-        for hunk in conflict.hunks:
-            lines += [f"    line {hunk.line}", *_quote("main folder", hunk.ours), *_quote("worktree", hunk.theirs)]
-    lines += name_paths("not merged (something that no checkpoint has is in the way)", merged.kept)
+        lines += describe_conflict(conflict)
+    lines += name_paths("not merged (a file, a folder or a link is in its place)", merged.kept)
     left = (*describe_left_out("  not merged", done.refused, SHOWN), *describe_left_out("  waits", done.guarded, SHOWN))
     lines += map(clean, left)
     return [*lines, *name_paths("not merged (a repository of its own)", done.apart)]
+
+
+def describe_conflict(conflict: Conflict, most: int = _LINES) -> list[str]:
+    """Describe a file that both sides changed, with at most so many lines of each side of a hunk."""
+    lines = [f"  conflict  {clean(conflict.path)}{f': {conflict.why}' if conflict.why else ''}"]
+    for hunk in conflict.hunks:
+        sides = (*_quote("main folder", hunk.ours, most), *_quote("worktree", hunk.theirs, most))
+        lines += [f"    line {hunk.line}", *sides]
+    return lines
 
 
 def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:
@@ -59,9 +69,26 @@ def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:
     conflicts, waiting = len(done.merged.conflicts), len(done.guarded)
     count = conflicts + waiting + len(done.refused) + len(done.merged.kept)
     again = f"halo worktrees merge {shlex.quote(name)}"
-    hints = [f"To settle overlaps: {again} --ours (the main folder's), --theirs or --markers."] if conflicts else []
+    sides = "--ours (the main folder's), --theirs or --markers"
+    if not any(one.hunks for one in done.merged.conflicts):
+        sides = "--ours (as the main folder has it) or --theirs"
+    hints = [f"To settle overlaps: {again} {sides}. In one file: --only FILE."] if conflicts else []
     hints += [f"To merge what an edit would ask about: {again} --guarded"] if waiting else []
     return (f"{format_plural(count, 'file')} not merged.", " ".join(hints)) if count else ("", "")
+
+
+def describe_undone(restored: Restored) -> list[str]:
+    """Say what the undo of a merge did, and which of its files it left."""
+    since = (*restored.yours, *restored.others, *restored.doubtful)
+    count = len(restored.changed)
+    return [
+        f"Undone: {format_plural(count, 'file')} as before the merge." if count else "Undone; no file had to change.",
+        *name_paths("not undone, because you changed the same lines since", restored.conflicts),
+        *name_paths("not undone, because it was changed since", since),
+        *name_paths("not undone, because it cannot be written or removed", restored.kept),
+        *name_paths("not undone, because its saved content is damaged", restored.lost),
+        *describe_remainder(restored.left_out),
+    ]
 
 
 def describe_discarded(gone: Discarded) -> list[str]:
@@ -83,7 +110,7 @@ def describe_discarded(gone: Discarded) -> list[str]:
     return lines
 
 
-def _quote(who: str, text: str) -> Sequence[str]:
+def _quote(who: str, text: str, most: int) -> Sequence[str]:
     lines = text.splitlines() or ["(nothing)"]
-    more = [f"      … and {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
-    return [f"    {who}:", *(f"      {clean(line)}" for line in lines[:_LINES]), *more]
+    more = [f"      … and {len(lines) - most} more lines"] if len(lines) > most else []
+    return [f"    {who}:", *(f"      {clean(line)}" for line in lines[:most]), *more]

@@ -83,3 +83,25 @@ async def test_a_folder_that_is_not_trusted_brings_no_command_for_new_worktrees(
     await halo.run("-p", "-y", "-w", "two", "-m", halo.script(DONE), "hi")
     made = halo.root / "project-worktrees"
     assert ((made / "one/set-up").exists(), (made / "two/set-up").exists()) == (False, True)
+
+
+async def test_one_file_is_settled_alone_and_the_undo_names_what_it_left(halo: Halo, main: Path) -> None:
+    await halo.run("-p", "-w", "x", "-m", halo.script(DONE), "hi")
+    worktree = halo.root / "project-worktrees" / "x"
+    for place, text in ((worktree, "theirs"), (main, "ours")):
+        (place / "a.txt").write_text(f"1\n2\n{text}\n4\n5\n")
+        (place / "b.txt").write_text(f"{text}\n")
+    done = await halo.run("worktrees", "merge", "x", "--theirs", "--only", "b.txt")
+    assert (done.code, (main / "a.txt").read_text()) == (0, "1\n2\nours\n4\n5\n")
+    done = await halo.run("worktrees", "merge", "x", "--ours", "--only", "a.txt")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Settled; no file of the main folder changes.")
+    assert (await halo.run("worktrees", "merge", "x")).out == "Nothing to merge from x.\n"
+    assert (await halo.run("worktrees", "undo", "x")).out == "Undone; no file had to change.\n"
+    (main / "b.txt").write_text("edited since\n")
+    (main / "mine.txt").write_text("mine\n")
+    undone = await halo.run("worktrees", "undo", "x")
+    assert (undone.code, undone.out.splitlines()) == (
+        1,
+        ["Undone; no file had to change.", "  not undone, because you changed the same lines since  b.txt"],
+    )
+    assert "mine.txt" not in undone.err

@@ -56,11 +56,12 @@ def replace_file(target: Target, entry: Entry | None, contents: Mapping[str, byt
     try:
         if entry.mode == LINK:
             os.symlink(contents[entry.sha], temporary, dir_fd=target.folder)
-        else:
-            like = found if found and stat.S_ISREG(found.st_mode) else None
-            # Git only records whether a file is executable.
-            target.stage(temporary, contents[entry.sha], like, runs=entry.mode == PROGRAM)
-        target.replace(temporary)
+            target.replace(temporary)
+            return
+        like = found if found and stat.S_ISREG(found.st_mode) else None
+        # Git only records whether a file is executable.
+        with target.staged(temporary, contents[entry.sha], like, runs=entry.mode == PROGRAM):
+            target.replace(temporary)
     except BaseException:
         with suppress(OSError):
             target.drop(temporary)

@@ -55,12 +55,14 @@ class Conflict(Value, frozen=True):
 class Merged(Value, frozen=True):
     """The result of a merge. `merges` are those of the `changed` files that both sides had changed.
 
-    `kept` cannot be written: something that no checkpoint has is in the way. `undo` is the checkpoint before it.
+    `stays` are those that already have it all, or that a choice leaves as they are. `kept` cannot be written: something
+    that no checkpoint has is in the way. `undo` is the checkpoint before it.
     """
 
     undo: str = ""
     changed: tuple[str, ...] = ()
     merges: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     kept: tuple[str, ...] = ()
 
@@ -88,6 +90,7 @@ class _Judged(Value, frozen=True):
     becomes: Entry | None
     is_merged: bool = False
     conflict: Conflict | None = None
+    stays: bool = False
 
 
 def merge_files(
@@ -115,7 +118,7 @@ def merge_files(
         settled = {one.path: one.theirs for one in judged if not one.conflict}
         settled = {path: entry for path, entry in settled.items() if path in possible or path not in wanted}
         left_gone = {one.path for one in judged if one.path in settled and one.theirs and not one.becomes}
-        if settled and (changes or choice):
+        if settled and (changes or any(one.stays for one in judged)):
             _record(git, source, undo.sha, settled, left_gone)
         forget_made(git.store)
     return _describe(undo.sha, judged, possible)
@@ -151,14 +154,17 @@ def note_taken(repository: Repository, source: Source, theirs: Mapping[Path, Kep
 
 
 def undo_merge(repository: Repository, key: str, name: str) -> Restored:
-    """Undo the last merge; your changes since then stay, as in any restore. Raises as `restore_files` does."""
+    """Undo the last merge in the files that it may have changed, all others stay. Raises as `restore_files` does.
+
+    Your changes since then stay, as in any restore.
+    """
     with repository.opened() as git:
         record = merge_record.read_merge(git, key)
     if record is None:
         raise UsageError(f"Nothing was merged from {name}, or it was undone.")
     if not record.undo:
         raise UsageError(f"A task took the changes of {name} last.", "Undo it there: /undo, or halo checkpoints")
-    restored = restore_files([Target(repository, record.undo)])
+    restored = restore_files([Target(repository, record.undo, only=record.files.keys())])
     with repository.opened() as git:
         merge_record.forget_merge(git, key, record.earlier)
     forget_made(repository.path)
@@ -191,9 +197,9 @@ def _judge_file(git: Git, now: Entry | None, source: Source, choice: Choice, pat
         return replace(judged, becomes=theirs)
     is_text = all(side is None or side.mode in FILES for side in (base, now, theirs))
     if is_text and (merged := merge_file(git, base, now, theirs, *_list_options(choice, source))):
-        return replace(judged, becomes=merged, is_merged=True)
+        return replace(judged, becomes=merged, is_merged=True, stays=merged == now)
     if choice in (Choice.OURS, Choice.THEIRS):
-        return replace(judged, becomes=now if choice is Choice.OURS else theirs)
+        return replace(judged, becomes=now if choice is Choice.OURS else theirs, stays=choice is Choice.OURS)
     hunks = list_hunks(git, base, now, theirs) if is_text and now and theirs else ()
     return replace(judged, conflict=Conflict(_as_text(path), hunks, "" if hunks else _explain(now, theirs)))
 
@@ -221,6 +227,7 @@ def _describe(undo: str, judged: Sequence[_Judged], possible: Collection[Path]) 
         undo,
         changed=tuple(_as_text(one.path) for one in changing if one.path in possible),
         merges=tuple(_as_text(one.path) for one in changing if one.path in possible and one.is_merged),
+        stays=tuple(_as_text(one.path) for one in judged if one.stays),
         conflicts=tuple(one.conflict for one in judged if one.conflict),
         kept=tuple(_as_text(one.path) for one in changing if one.path not in possible),
     )

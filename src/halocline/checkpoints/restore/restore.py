@@ -94,11 +94,12 @@ class Restored(Value, frozen=True):
 
 
 class Target(Value, frozen=True):
-    """A checkpoint of one folder; `root` is that folder unless it is the task's first."""
+    """A checkpoint of one folder; `root` is that folder unless it is the task's first. `only` these files, or all."""
 
     repository: Repository
     checkpoint: str
     root: str = ""
+    only: Collection[Path] | None = None
 
 
 class Ready(Value, frozen=True):
@@ -130,7 +131,7 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         last = repository.attribute_present(git, newest, present, since)
         then, remainder = _find_remainder(target, git, commit, left_out)
         commits = newest.sha, present, commit
-        steps = list_steps(git, commits, last, left_out, overwrite=overwrite, unsaved=then)
+        steps = list_steps(git, commits, last, left_out, overwrite=overwrite, unsaved=then, only=target.only)
         is_late = git.word("log", "--no-walk", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
@@ -159,6 +160,7 @@ def _find_remainder(
     taken = float(git.word("log", "--no-walk", "--format=%ct", commit))
     between, largest = (taken, time.time()), target.repository.limits.largest
     found = list_remainder(git, target.repository.claims, then, left_out, between, largest)
+    found = [one for one in found if target.only is None or one.path.encode(errors="replace") in target.only]
     return {one.path.encode("latin-1").rstrip(b"/") for one in then}, found
 
 
@@ -213,7 +215,7 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
         last = repository.attribute_present(git, newest, undo.sha, since)
         then, remainder = _find_remainder(target, git, commit, undo.left_out)
         commits = newest.sha, undo.sha, commit
-        steps = list_steps(git, commits, last, undo.left_out, overwrite=overwrite, unsaved=then)
+        steps = list_steps(git, commits, last, undo.left_out, overwrite=overwrite, unsaved=then, only=target.only)
     return Ready(target, git, commit, undo.sha, steps, remainder)
 
 

@@ -65,13 +65,16 @@ def list_steps(
     *,
     overwrite: bool,
     unsaved: Collection[Path] = (),
+    only: Collection[Path] | None = None,
 ) -> Steps:
     """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest.
 
-    The target left out the `unsaved` files, so it does not say what they were.
+    The target left out the `unsaved` files, so it does not say what they were. Without `only`, all files count.
     """
     steps = list_done(git, commits, last)
     untold, judged = judge_files(git, commits, steps, unsaved, overwrite=overwrite)
+    if only is not None:
+        untold, judged = untold & {*only}, [one for one in judged if one.path in only]
     wanted = {one.path: (one.sides[0], one.becomes) for one in judged if one.is_set}
     gone = find_spoilt(git, {then.sha for _, then in wanted.values() if then})
     lost = {path for path, (_, then) in wanted.items() if then and then.sha in gone}
@@ -101,7 +104,7 @@ def list_done(git: Git, commits: tuple[str, str, str], last: Attribution) -> lis
 
 def judge_files(
     git: Git, commits: tuple[str, str, str], steps: Iterable[Step], unsaved: Collection[Path], *, overwrite: bool
-) -> tuple[Collection[Path], list[Judged]]:
+) -> tuple[set[Path], list[Judged]]:
     """Return the files of which the target does not say what they were, and the fates of all others that differ."""
     _, present, target = commits
     done, merge = group_by_file(steps, _times_before(git, target)), partial(merging.merge_file, git)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from halocline.files.opening import leads_to_folder, look_at, open_folder_below, open_resolved, require_regular
 from halocline.files.real_paths import find_real_path
 from halocline.files.regular import read_from
-from halocline.files.target import MayWrite, admit_path, hold_target
+from halocline.files.target import MayWrite, admit_path, hold_target, is_locked
 from halocline.hosts import files
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
@@ -84,10 +84,12 @@ class LocalFiles:
             given_up.set()
 
     async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
-        _remove_leftovers(cut_short, self._since)
-        if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
-            return []
-        return await asyncio.to_thread(files.transaction.mend_files, self._journals)
+        repairs = []
+        if has_journals(self._journals):
+            repairs = await asyncio.to_thread(files.transaction.mend_files, self._journals)
+        if not has_journals(self._journals):
+            _remove_leftovers(cut_short, self._since)
+        return repairs
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
         if len(names) > _FEW:
@@ -181,10 +183,10 @@ def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayW
         temporary = f"{_BEGINS}{os.urandom(6).hex()}{_ENDS}"
         # No fsync, which takes milliseconds: a killed process loses no renamed file, only a crash of the machine could.
         try:
-            target.stage(temporary, data, replaced)
-            if target.content() != expected:
-                raise FileChangedOutside(str(path))
-            target.replace(temporary)
+            with target.staged(temporary, data, replaced):
+                if target.content() != expected:
+                    raise FileChangedOutside(str(path))
+                target.replace(temporary)
         except BaseException:
             target.drop(temporary)
             raise
@@ -197,12 +199,25 @@ def _remove_leftovers(paths: Sequence[Path], since: int) -> None:
             target.drop()
 
 
+def has_journals(folder: Path | None) -> bool:
+    """True if a change of several files is being made, or was not finished: what is beside them belongs to it."""
+    names = os.listdir(folder) if folder and folder.is_dir() else ()
+    return any(name.endswith((".journal", ".done")) for name in names)
+
+
 def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:
-    """Temporary files of writes whose process died: older than `since` (clock time in nanoseconds)."""
+    """Temporary files of writes whose process died: older than `since` (clock time in nanoseconds), and not locked."""
     found = []
     for folder in {os.path.dirname(find_real_path(path)) for path in paths}:
         with suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(_BEGINS) and entry.name.endswith(_ENDS) and entry.stat().st_mtime_ns < since:
-                    found.append(Path(entry.path))
+            named = [one for one in entries if one.name.startswith(_BEGINS) and one.name.endswith(_ENDS)]
+            found += [Path(one.path) for one in named if _is_left(one, since)]
     return found
+
+
+def _is_left(entry: os.DirEntry[str], since: int) -> bool:
+    """True if no process writes a temporary file any more. One that is gone by now is not left."""
+    with suppress(OSError):
+        if entry.stat(follow_symlinks=False).st_mtime_ns < since:
+            return entry.is_symlink() or not is_locked(entry.path)
+    return False

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from halocline.checkpoints.store.reading import Kept, Reader
 from halocline.edits.alignment import list_opcodes
 from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes
 from halocline.git.worktree_list import Worktree
+from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 _COMPARED = 1_000_000
@@ -68,6 +69,31 @@ async def load_work(stores: Path, worktree: Worktree, limits: Limits) -> LoadedW
     known = record if record and record.base == changes.base else None  # a commit that both have may have come since
     loaded = await asyncio.to_thread(_read_sides, worktree, repository, changes, known)
     return replace(loaded, undo=record.undo if record else "")
+
+
+def select_files(loaded: LoadedWork, names: Sequence[str]) -> LoadedWork:
+    """Return only the work in these files and folders, named as a merge names them. Raises UsageError."""
+    apart = {os.fsencode(path): path for path in loaded.changes.apart}
+    known = [*loaded.unmerged, *loaded.unread, *apart]
+    found = {name: {path for path in known if _is_at(path, os.path.normpath(name))} for name in names}
+    if missing := [name for name in names if not found[name]]:
+        name = loaded.worktree.name
+        why = f"The worktree {name} has nothing to merge at {missing[0]}."
+        raise UsageError(why, f"Files are named from the top folder, as by halo worktrees diff {name}")
+    wanted = set[bytes]().union(*found.values())
+    return replace(
+        loaded,
+        changes=replace(loaded.changes, apart=tuple(name for path, name in apart.items() if path in wanted)),
+        sides={path: both for path, both in loaded.sides.items() if path in wanted},
+        unmerged=tuple(path for path in loaded.unmerged if path in wanted),
+        unread=tuple(path for path in loaded.unread if path in wanted),
+    )
+
+
+def _is_at(path: bytes, place: str) -> bool:
+    """True if a path is this file or in this folder; a name may be one that was shown."""
+    names = os.fsdecode(path), path.decode(errors="replace")
+    return place == "." or any(name == place or name.startswith(f"{place}/") for name in names)
 
 
 def _undo_half_made(repository: Repository) -> None:

@@ -16,6 +16,7 @@ from halocline.checkpoints.repository.stores import open_repository
 from halocline.checkpoints.restore.compare import Comparison, compare_trees
 from halocline.checkpoints.restore.merge_in import (
     Choice as Choice,
+    Conflict as Conflict,
     Merged as Merged,
     Sides,
     keep_sides,
@@ -39,7 +40,14 @@ from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKin
 from halocline.protocol.left_out import LeftOut, name_some
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import Value
-from halocline.runtime.history.worktree_work import LoadedWork, load_work, make_key, open_store, read_record
+from halocline.runtime.history.worktree_work import (
+    LoadedWork,
+    load_work,
+    make_key,
+    open_store,
+    read_record,
+    select_files,
+)
 
 MayLose = Callable[[Sequence[str]], Awaitable[bool]]
 """Asks whether these files may be lost."""
@@ -148,12 +156,19 @@ class Worktrees:
         return WorktreePreview(_describe_work(worktree, loaded), found[0], replace(left, merged=found[1]))
 
     async def merge(
-        self, name: str, context: PolicyContext, choice: Choice = Choice.NONE, *, guarded: bool = False
+        self,
+        name: str,
+        context: PolicyContext,
+        choice: Choice = Choice.NONE,
+        *,
+        only: Sequence[str] = (),
+        guarded: bool = False,
     ) -> WorktreeMerge:
         """Merge a worktree's files into those of the main folder; nothing is committed, and the index stays.
 
         `context` is that of a task in the main folder: its rules and hidden names apply. `guarded` files, those that
-        even a mode that accepts edits asks about, are only merged if that is set.
+        even a mode that accepts edits asks about, are only merged if that is set. With `only`, it merges no other files
+        than these and those in these folders.
 
         Raises:
             UsageError, GitUnusable
@@ -161,6 +176,7 @@ class Worktrees:
         """
         worktree = await self.find(name)
         loaded = await self._load(worktree)
+        loaded = select_files(loaded, only) if only else loaded
         sides, left = await self._judge_paths(worktree, loaded, context, guarded=guarded)
         if sides.keys().isdisjoint(loaded.unmerged):
             return left
@@ -206,10 +222,13 @@ class Worktrees:
         is_gone = worktree.is_missing and not await asyncio.to_thread(os.path.lexists, worktree.folder)
         work = WorktreeWork(worktree) if is_gone else await self.work(name)
         if not (work.is_merged or force):
+            apart = (*work.unread, *work.apart)
+            merge = f"Merge it: halo worktrees merge {name}. " if work.unmerged else ""
+            copy = f"No merge takes {name_some(apart, _NAMED)}: copy it from {worktree.folder}. " if apart else ""
             staged = f"Commit or unstage what is only staged, in {worktree.folder}. " if work.staged else ""
             raise HaloclineError(
                 f"The worktree {name} has work that is not merged: {name_some(work.left, _NAMED)}.",
-                f"Merge it: halo worktrees merge {name}. {staged}To remove it all the same, add --force.",
+                f"{merge}{copy}{staged}To remove it all the same, add --force.",
             )
         kept: tuple[str, tuple[str, ...]] = "", ()
         if work.edited or not work.is_merged:
@@ -224,7 +243,7 @@ class Worktrees:
         try:
             return _describe_work(worktree, await self._load(worktree))
         except HaloclineError as error:
-            return WorktreeWork(worktree, problem=str(error))
+            return WorktreeWork(worktree, problem=f"{error.text} {error.hint}".strip())
 
     async def _load(self, worktree: Worktree) -> LoadedWork:
         return await load_work(self._stores, worktree, self._limits)

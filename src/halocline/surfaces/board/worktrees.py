@@ -141,14 +141,6 @@ def describe_loss(work: WorktreeWork) -> list[str]:
     return [*lines, "Files that git ignores go with the folder. A branch with commits of its own stays."]
 
 
-async def undo_worktree_merge(service: WorktreeService, name: str) -> str:
-    """Undo the last merge; return what happened, in a line. Raises as `WorktreeService.undo` does."""
-    restored = await service.undo(name)
-    stay = (*restored.conflicts, *restored.kept, *restored.lost)
-    rest = f" Not undone, because you changed it since or it is lost: {clean(name_some(stay))}." if stay else ""
-    return f"Undone: {format_plural(len(restored.changed), 'file')} as before the merge.{rest}"
-
-
 async def discard_worktree(service: WorktreeService, name: str, seen: Iterable[str]) -> Discarded:
     """Remove a worktree whose unmerged work a person has `seen` and given up.
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.client.tasks import Client
-from halocline.surfaces.restore_plan import describe_restored
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.slash.diff import show_comparison
-from halocline.surfaces.worktree_text import NONE, describe_merge, describe_work, explain_rest
+from halocline.surfaces.worktree_text import NONE, describe_merge, describe_undone, describe_work, explain_rest
 
 USAGE = (
     "/worktrees             list worktrees, with what is not merged\n"
@@ -31,8 +30,8 @@ async def answer_worktrees(context: SlashContext, rest: str) -> SlashAnswer:
             return "\n".join([*describe_merge(name, done), *filter(None, explain_rest(name, done))])
         case ["undo", name]:
             restored = await service.undo(name)
-            again, anyway = (f"halo checkpoints restore {sha[:10]}" for sha in (restored.undo, restored.checkpoint))
-            return "\n".join(describe_restored(restored, again, f"{anyway} --overwrite"))
+            again = f"To undo that: halo checkpoints restore {restored.undo[:10]}"
+            return "\n".join([*describe_undone(restored), again])
     return USAGE
 
 

@@ -41,6 +41,20 @@ def test_overlapping_lines_are_shown_from_both_sides_and_merged_by_a_key_and_und
     terminal.presses("Escape").sees_no("conflict markers").presses("q").sees("code 0")
 
 
+def test_each_file_with_overlaps_is_shown_and_settled_by_its_own_key(
+    halo: Halo, terminal: TmuxTerminal, worktree: Path
+) -> None:
+    (halo.folder / "a.txt").write_text("1\n2\nof the person\n4\n5\n")
+    (halo.folder / "new.txt").write_text("of the person\n")
+    terminal.runs(BOARD).sees("2 conflicts")
+    terminal.presses("w").sees("s   settle file by file")
+    terminal.decides("s").sees("a.txt, of 2 conflicts", "line 3", "of the worktree")
+    terminal.decides("t").sees("new.txt, of 1 conflict").sees_no("line 3")
+    terminal.decides("o").sees("Settled: a.txt, new.txt.", "x: merged")
+    assert "of the worktree" in (halo.folder / "a.txt").read_text()
+    assert (halo.folder / "new.txt").read_text() == "of the person\n"
+
+
 def test_a_discard_names_its_loss_first_and_another_key_discards_nothing(
     halo: Halo, terminal: TmuxTerminal, worktree: Path
 ) -> None:

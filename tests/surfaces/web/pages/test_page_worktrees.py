@@ -83,6 +83,22 @@ async def test_a_conflict_shows_both_sides_and_a_person_chooses_one(server, open
     assert folder.exists()
 
 
+async def test_one_file_with_overlaps_is_settled_alone(server, opened, halo) -> None:
+    await work_in_worktree(halo)
+    write_lines(halo.folder / "a.txt", n4="of the person")
+    (halo.folder / "<b>new.txt").write_text("of the person\n")
+    await server.start()
+    screen = await opened(path="board")
+    await screen.sees("2 conflicts", ".board")
+    await open_sheet(screen)
+    await press(screen, "Worktree, in a.txt")
+    await screen.sees("1 conflict", "dialog")
+    await press(screen, "Main folder, in <b>new.txt")
+    await screen.sees("x: merged", "dialog")
+    assert (halo.folder / "a.txt").read_text().splitlines()[3] == "of the worktree"
+    assert (halo.folder / "<b>new.txt").read_text() == "of the person\n"
+
+
 async def test_a_discard_from_the_task_names_what_is_lost_before_it_removes_anything(server, opened, halo) -> None:
     folder = await work_in_worktree(halo)
     await server.start()

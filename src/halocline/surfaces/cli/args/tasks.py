@@ -240,6 +240,7 @@ def worktrees_parser() -> Parser:
         side.add_argument(f"--{choice}", dest="choice", action="store_const", const=choice, help=said)
     side.add_argument("--markers", dest="choice", action="store_const", const="markers", help="write conflict markers")
     merge.set_defaults(choice="")
+    merge.add_argument("--only", action="append", default=[], metavar="FILE", help="this file or folder; repeatable")
     merge.add_argument("--guarded", action="store_true", help="also files that an edit would ask about, as .env")
     undo = actions.add_parser("undo", help="undo the last merge; what you changed since stays")
     discard = actions.add_parser("discard", help="remove a worktree; with unmerged work it asks")

@@ -30,7 +30,8 @@ from halocline.surfaces.terminal.drawing.theme import Safe, ThemeChoice
 
 BACK = "back"
 _ANSWER = {"t": "type your answer"}
-_MORE = "Space: show the rest ({left} more), before it can be allowed"
+_MORE = "Space: show the rest ({left} more)"
+_MORE_FIRST = f"{_MORE}, before it can be allowed"
 
 
 class ListCard:
@@ -147,7 +148,8 @@ class ListCard:
         shown = lines[self._top : self._top + self._room]
         left = max(0, len(lines) - self._top - self._room)
         self._is_seen |= not left
-        more = _MORE.format(left=left) if left else ("Space: from the beginning" if self._top else "")
+        text = _MORE_FIRST if self.row else _MORE
+        more = text.format(left=left) if left else ("Space: from the beginning" if self._top else "")
         rule: list[Fragments] = [[("class:quiet", "─" * (width - 1))]]
         told: list[Fragments] = [[("class:warn", cut_line(f"  {more}", width - 1))]] if more else []
         return [*rule, *shown, *told, *options][:rows]

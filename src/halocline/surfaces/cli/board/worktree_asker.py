@@ -9,23 +9,27 @@ from pathlib import Path
 from typing import TypeVar
 
 from halocline.client.tasks import Client
-from halocline.client.worktrees import Choice, WorktreePreview, WorktreeService
+from halocline.client.worktrees import Choice, Conflict, WorktreePreview, WorktreeService
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.left_out import name_some
 from halocline.surfaces import worktree_text
 from halocline.surfaces.board.worktrees import (
     describe_loss,
     describe_state,
     discard_worktree,
     open_worktrees,
-    undo_worktree_merge,
 )
 from halocline.surfaces.cli.board.list_card import BACK, ListCard
+from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashDiff
 from halocline.surfaces.slash.diff import show_comparison
 from halocline.surfaces.terminal.asking.menu import ESCAPE
 
 T = TypeVar("T")
 _CHOICES = {"m": Choice.NONE, "o": Choice.OURS, "t": Choice.THEIRS, "k": Choice.MARKERS}
+_WHOLE = 1_000
+"""Most lines of each side of an overlap in one file."""
 _SURE = {"y": "discard it", ESCAPE: BACK}
 
 
@@ -49,8 +53,10 @@ class WorktreeAsker:
                         choice = _CHOICES.get(key, Choice.NONE)
                         done = await _finish(service.merge(name, choice, guarded=key == "g"))
                         note = worktree_text.describe_merge(name, done)[0]
+                    case "s":
+                        note = await self._settle_files(service, name)
                     case "u":
-                        note = await _finish(undo_worktree_merge(service, name))
+                        note = "\n".join(worktree_text.describe_undone(await _finish(service.undo(name))))
                     case "x":
                         if await self._discard(service, name, seen):
                             return
@@ -68,6 +74,25 @@ class WorktreeAsker:
         if isinstance(shown := show_comparison(seen.changes, "in the worktree"), SlashDiff):
             self._card.say(shown.text, shown.diffs)
 
+    async def _settle_files(self, service: WorktreeService, name: str) -> str:
+        """Show the conflict of one file after the other, and merge it as the person chooses; return what was done."""
+        passed, settled = set[str](), list[str]()
+        while True:
+            conflicts = (await service.preview(name)).merge.merged.conflicts
+            left = [one for one in conflicts if one.path not in passed]
+            if not left:
+                break
+            self._card.show_text("\n".join(worktree_text.describe_conflict(left[0], _WHOLE)))
+            title = f"{clean(left[0].path)}, of {format_plural(len(left), 'conflict')}"
+            key = await self._card.choose(title, _list_sides(left[0]))
+            if key == ESCAPE:
+                break
+            passed.add(left[0].path)
+            if key in _CHOICES:
+                await _finish(service.merge(name, _CHOICES[key], only=(left[0].path,)))
+                settled.append(left[0].path)
+        return f"Settled: {clean(name_some(settled))}." if settled else ""
+
     async def _discard(self, service: WorktreeService, name: str, seen: WorktreePreview) -> bool:
         loss = describe_loss(seen.work)
         self._card.show_text("\n".join([f"Discard {seen.work.worktree.folder}?", *loss]))
@@ -84,15 +109,23 @@ async def _finish(work: Coroutine[None, None, T]) -> T:
     return await asyncio.shield(asyncio.ensure_future(work))
 
 
+def _list_sides(conflict: Conflict) -> dict[str, str]:
+    what = "overlaps as {} has them" if conflict.hunks else "as {} has it"
+    options = {"o": what.format("the main folder"), "t": what.format("the worktree")}
+    options |= {"k": "overlaps with conflict markers"} if conflict.hunks else {}
+    return {**options, "n": "leave this file as it is", ESCAPE: BACK}
+
+
 def _list_options(seen: WorktreePreview) -> dict[str, str]:
     merge, options = seen.merge, dict[str, str]()
     if merge.merged.changed:
         options["m"] = "merge into the main folder, without a commit"
-    if merge.merged.conflicts:
+    if conflicts := merge.merged.conflicts:
         options |= {
             "o": "merge, overlaps as the main folder has them",
             "t": "merge, overlaps as the worktree has them",
-            "k": "merge, overlaps with conflict markers",
+            **({"k": "merge, overlaps with conflict markers"} if any(one.hunks for one in conflicts) else {}),
+            "s": "settle file by file …",
         }
     options |= {"g": "merge also what an edit would ask about"} if merge.guarded else {}
     options |= {"u": "undo the last merge"} if seen.work.undo else {}

@@ -45,7 +45,8 @@ async def _diff(service: WorktreeService, arguments: argparse.Namespace) -> None
 
 
 async def _merge(service: WorktreeService, arguments: argparse.Namespace) -> None:
-    done = await service.merge(arguments.name, Choice(arguments.choice), guarded=arguments.guarded)
+    choice, only = Choice(arguments.choice), arguments.only
+    done = await service.merge(arguments.name, choice, only=only, guarded=arguments.guarded)
     for line in worktree_text.describe_merge(arguments.name, done):
         print_raw(line)
     what, how = worktree_text.explain_rest(arguments.name, done)
@@ -56,13 +57,15 @@ async def _merge(service: WorktreeService, arguments: argparse.Namespace) -> Non
 async def _undo(service: WorktreeService, arguments: argparse.Namespace) -> None:
     restored = await service.undo(arguments.name)
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
-    again = f"halo checkpoints restore {restored.undo[:10]}{place}"
-    anyway = f"halo checkpoints restore {restored.checkpoint[:10]} --overwrite{place}"
-    for line in restore_plan.describe_restored(restored, again, anyway):
+    done, *left = worktree_text.describe_undone(restored)
+    for line in (done, *left):
         print_raw(line)
+    if restored.changed:
+        print_raw(f"To undo that: halo checkpoints restore {restored.undo[:10]}{place}")
     restore_plan.require_whole(restored.lost)
-    if stay := [*restored.conflicts, *restored.kept]:
-        raise NotWhole(f"Not undone: {clean(name_some(stay))}.", "What you changed since is in the same lines.")
+    if left:
+        before = f"halo checkpoints diff {restored.checkpoint[:10]}{place}"
+        raise NotWhole("Not all of the merge is undone.", f"To compare with what was before it: {before}")
 
 
 async def _may_lose(files: Sequence[str]) -> bool:

@@ -62,4 +62,7 @@ def _set_up(arguments: argparse.Namespace, workspace: Path, opened: OpenedWorktr
         check=False,
     )
     if done.returncode:
-        print_message(f"The setup command ended with exit code {done.returncode}.")
+        print_message(
+            f"The setup command ended with exit code {done.returncode}.",
+            f"It does not run again in this worktree: run it yourself, in {clean(str(opened.folder))}.",
+        )

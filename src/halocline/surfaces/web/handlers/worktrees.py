@@ -13,7 +13,6 @@ from halocline.surfaces.board.worktrees import (
     describe_state,
     discard_worktree,
     open_worktrees,
-    undo_worktree_merge,
 )
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -32,9 +31,10 @@ class WorktreeReport(Value, frozen=True, omit_defaults=False):
 
 
 class WorktreeMergeRequest(OfTask, frozen=True):
-    """`guarded` merges what an edit would ask about, too."""
+    """`only` merges no other files than these; `guarded` also what an edit would ask about."""
 
     choice: Choice = Choice.NONE
+    only: tuple[str, ...] = ()
     guarded: bool = False
 
 
@@ -59,7 +59,7 @@ async def read_worktree(tasks: OpenTasks, which: OfTask) -> WorktreeReport:
 async def merge_worktree(tasks: OpenTasks, which: WorktreeMergeRequest) -> tuple[str, ...]:
     """Merge a task's worktree into the files of the main folder, without a commit; return what happened, in lines."""
     service, name = await open_worktrees(tasks.client, tasks.workspace(tasks.known(which.task)))
-    done = await service.merge(name, which.choice, guarded=which.guarded)
+    done = await service.merge(name, which.choice, only=which.only, guarded=which.guarded)
     tasks.board_feed.look_again()
     return tuple(worktree_text.describe_merge(name, done))
 
@@ -68,9 +68,9 @@ async def merge_worktree(tasks: OpenTasks, which: WorktreeMergeRequest) -> tuple
 async def undo_merge(tasks: OpenTasks, which: OfTask) -> tuple[str, ...]:
     """Undo the last merge of a task's worktree; what was changed since stays."""
     service, name = await open_worktrees(tasks.client, tasks.workspace(tasks.known(which.task)))
-    undone = await undo_worktree_merge(service, name)
+    undone = await service.undo(name)
     tasks.board_feed.look_again()
-    return (undone,)
+    return tuple(worktree_text.describe_undone(undone))
 
 
 @action("worktree_discard")

@@ -883,6 +883,7 @@ export interface Merged {
   undo?: string
   changed?: Array<string>
   merges?: Array<string>
+  stays?: Array<string>
   conflicts?: Array<Conflict>
   kept?: Array<string>
 }
@@ -2036,10 +2037,11 @@ export interface WorktreeMerge {
   apart?: Array<string>
 }
 
-/** `guarded` merges what an edit would ask about, too. */
+/** `only` merges no other files than these; `guarded` also what an edit would ask about. */
 export interface WorktreeMergeRequest {
   task: string
   choice?: "" | "ours" | "theirs" | "markers"
+  only?: Array<string>
   guarded?: boolean
 }
 

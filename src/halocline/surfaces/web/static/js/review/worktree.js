@@ -17,14 +17,16 @@ const Side = ({ name, text }) => html`<div class="worktree-side">
   <pre class="mono" tabindex="0" aria-label=${name}>${text ? shown(text) : html`<span class="soft">(nothing)</span>`}</pre>
 </div>`
 
-/** A file in which both sides changed the same lines. */
-const Conflict = ({
-  conflict,
-  id,
-}) => html`<section class="worktree-conflict" aria-label=${`Conflict in ${conflict.path}`}>
+/** A file in which both sides changed the same lines, and the buttons that settle it alone. */
+const Conflict = ({ conflict, files, id, run, busy }) => html`<section class="worktree-conflict" aria-label=${`Conflict in ${conflict.path}`}>
   <p class="row">
     <strong class="mono grow cut">${shown(conflict.path)}</strong>
-    <button class="button small quiet" onClick=${() => openFile(taskOf(id), conflict.path)}>Open the worktree's file</button>
+    ${
+      !files.some((file) => file.before === conflict.path || (file.kind === 'deleted' && file.path === conflict.path)) &&
+      html`<button class="button small quiet" onClick=${() => openFile(taskOf(id), conflict.path)}>
+        Open the worktree's file
+      </button>`
+    }
   </p>
   ${conflict.why && html`<p class="small soft">${shown(conflict.why)}</p>`}
   ${(conflict.hunks ?? []).map(
@@ -36,7 +38,26 @@ const Conflict = ({
       </div>
     </div>`,
   )}
+  <div class="row">
+    <span class="small">Settle this file as in:</span>
+    <${Settle} label="Main folder" choice="ours" path=${conflict.path} run=${run} busy=${busy} />
+    <${Settle} label="Worktree" choice="theirs" path=${conflict.path} run=${run} busy=${busy} />
+    ${
+      conflict.hunks?.length > 0 &&
+      html`<${Settle} label="Both, with markers" choice="markers" path=${conflict.path} run=${run} busy=${busy} />`
+    }
+  </div>
 </section>`
+
+/** Merges one file, with this side of its overlaps. */
+const Settle = ({ label, choice, path, run, busy }) => html`<button
+  class="button small"
+  disabled=${busy}
+  aria-label=${`${label}, in ${path}`}
+  onClick=${() => run('worktree_merge', { choice, only: [path] })}
+>
+  ${label}
+</button>`
 
 const Left = ({ title, entries = [] }) =>
   entries.length > 0 &&
@@ -66,7 +87,10 @@ function Merge({ report, run, busy }) {
         <span class="small">${changed ? 'Or merge all, with overlaps' : 'Merge with overlaps'} as in:</span>
         <button class="button" disabled=${busy} onClick=${merge({ choice: 'ours' })}>the main folder</button>
         <button class="button" disabled=${busy} onClick=${merge({ choice: 'theirs' })}>the worktree</button>
-        <button class="button" disabled=${busy} onClick=${merge({ choice: 'markers' })}>both, with markers</button>
+        ${
+          merged.conflicts.some((one) => one.hunks?.length) &&
+          html`<button class="button" disabled=${busy} onClick=${merge({ choice: 'markers' })}>both, with markers</button>`
+        }
       `
     }
     ${
@@ -135,7 +159,7 @@ function Report({ report, id, run, busy }) {
     <${Attempts} group=${state.group} id=${id} />
     <${Merge} report=${report} run=${run} busy=${busy} />
     <${Discard} report=${report} run=${run} busy=${busy} />
-    ${(merge.merged.conflicts ?? []).map((one) => html`<${Conflict} key=${one.path} conflict=${one} id=${id} />`)}
+    ${(merge.merged.conflicts ?? []).map((one) => html`<${Conflict} key=${one.path} conflict=${one} files=${files} id=${id} run=${run} busy=${busy} />`)}
     <${Left} title="Not merged:" entries=${merge.refused} />
     <${Left} title="Merged only if you say so:" entries=${merge.guarded} />
     ${merge.apart?.length > 0 && html`<p class="small">Not merged, repositories of their own: ${shown(merge.apart.join(', '))}</p>`}
