@@ -163,6 +163,16 @@ def test_a_hidden_file_that_is_named_is_refused_in_every_mode(workspace, command
     assert judge(workspace, command, AUTO, FULL).verdict is Verdict.DENY
 
 
+@pytest.mark.process
+@for_each("command", ["git grep foo -- 'pri*'", "git log -p -- 'private*'", "git diff -- ':(icase)PRIVATE' a.txt"])
+def test_a_pattern_of_git_names_no_hidden_file_in_yolo_either(workspace, command):
+    decision = judge(workspace, command, YOLO)
+    assert decision.verdict is Verdict.ALLOW
+    words = ["bash", "--noprofile", "--norc", "-c", decision.canonical or command]
+    ran = subprocess.run(words, cwd=workspace, capture_output=True, text=True, check=False)
+    assert (HIDDEN in ran.stdout, ran.stderr) == (False, "")
+
+
 COMMITS = (
     *(
         "git commit -F - <<'EOF'\nmessage\nEOF",
@@ -217,6 +227,10 @@ REACHES_FAR = (
         "git -C ~ rm -rf .",
         "rsync -a --delete empty/ ~/",
     ),
+    *('for d in ~/*; do rm -rf "$d"; done', "ls -d ~/* | xargs rm -rf", 'a=(~/*); rm -rf "${a[@]}"'),
+    *('set -- ~/*; rm -rf "$@"', "rm -rf $(echo ~/*)", "tar --remove-files -cf ../x.tar ~", "zip -rm ../x.zip ~"),
+    *("git rebase -x 'rm -rf ~' --root", "git bisect run rm -rf ~", "git submodule foreach 'rm -rf ~'"),
+    *("git filter-branch --tree-filter 'rm -rf ~'", "awk 'BEGIN { system(\"rm -rf ~\") }'", "vim -c ':!rm -rf ~'"),
 )
 
 

@@ -7,7 +7,7 @@ from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell.spellings import HARMLESS
+from halocline.policy.shell.spellings import HARMLESS, is_begun_by
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
@@ -162,6 +162,32 @@ DENY_NEIGHBOURS = (
 def test_a_denied_push_is_never_done_unasked(workspace, command):
     assert verdict(workspace, command, YOLO, deny("git", "push")) is not ALLOW
     assert verdict(workspace, command, ASK, deny("git", "push"), allow("git")) is not ALLOW
+
+
+FLAGS = (
+    ("git reset --hard", "git reset HEAD --hard", True),
+    ("git reset --hard", "git reset --har HEAD", True),
+    ("git reset --hard", "git -C . reset -q $x", True),
+    ("git reset --hard", "git reset --soft HEAD", False),
+    ("rm -rf", "rm -r -f x", True),
+    ("rm -rf", "rm -fr x", True),
+    ("rm -rf", "rm x -Rvf", True),
+    ("rm -rf", "rm --recursive --force x", True),
+    ("rm -rf", "rm -r x", False),
+    ("git push --force", "git push -f", True),
+    ("git push --force", "git push origin x --force", True),
+    ("git push --force", "git push -u origin x", False),
+    ("git commit --amend", "git commit -am x", False),
+    ("git clean -fdx", "git clean -d -x -f", True),
+    ("find -delete", "find . -type f -maxdepth 2 -ls", False),
+    ("find -delete", "find . -name x -delete", True),
+    ("docker rm -f", "docker rm --force x", True),
+)
+
+
+@for_each("denied, command, is_denied", FLAGS)
+def test_a_denied_option_is_denied_wherever_it_stands_and_however_it_is_cut_short_or_joined(denied, command, is_denied):
+    assert is_begun_by(command.split(), denied.split()) is is_denied
 
 
 UNKNOWN_GRAMMARS = (

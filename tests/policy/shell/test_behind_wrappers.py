@@ -1,7 +1,7 @@
 """What stands between a command and its effect hides nothing: wrappers, other folders, switches, git's store."""
 
 import pytest
-from tests.policy.shell.promise import PromiseWorld
+from tests.policy.shell.promise import HELD, PromiseWorld
 from tests.tables import for_each
 
 from halocline.policy.gate import PolicyContext, decide_call
@@ -124,7 +124,26 @@ def test_other_files_of_git_are_read_without_a_question(world, command):
     assert world.decide(command, ASK).verdict is Verdict.ALLOW
 
 
+NAMED_IN_FULL = """
+LANG=C git show TAG; touch x
+LC_ALL=C git cat-file -p TAG && touch x
+TZ=UTC git log -p; touch x
+env LANG=C git show TAG; touch x
+A=1 git show TAG > x
+xargs -a id.pem echo
+xargs --arg-file=id.pem -n1 echo
+uv run --env-file id.pem x.py
+"""
+
+
+@for_each("command", NAMED_IN_FULL.strip().splitlines())
+def test_what_a_full_sandbox_does_not_hide_asks_behind_variables_and_in_words_of_wrappers(world, command):
+    assert world.decide(command, HELD).verdict is Verdict.ASK
+
+
 OUTPUTS = """
+git config core.hooksPath sub
+git config alias.x '!touch y'
 git archive -o ~/.bashrc HEAD
 git archive --output=.git/hooks/pre-commit HEAD
 git bundle create ../x HEAD

@@ -13,18 +13,7 @@ from math import prod
 from msgspec.structs import replace
 
 from halocline.policy.shell.listed_names import names_printed
-from halocline.policy.shell.syntax.tree import (
-    Assignment,
-    Expansion,
-    Kind,
-    Node,
-    Part,
-    Piece,
-    Redirect,
-    Simple,
-    Word,
-    render,
-)
+from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node, Piece, Redirect, Simple, Word, render
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
@@ -132,7 +121,7 @@ def _is_unknown(pieces: tuple[Piece, ...]) -> bool:
 
 
 def _list_alternatives(
-    parts: tuple[Part, ...], ground: Ground, *, assigned_tilde: bool = False
+    parts: tuple[Piece | Expansion, ...], ground: Ground, *, assigned_tilde: bool = False
 ) -> list[tuple[Piece, ...]]:
     choices: list[list[tuple[Piece, ...]]] = []
     for number, part in enumerate(parts):

@@ -8,18 +8,7 @@ from collections.abc import Iterator
 
 from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
-from halocline.policy.shell.syntax.tree import (
-    Block,
-    Chain,
-    Expansion,
-    Kind,
-    Node,
-    Piece,
-    Simple,
-    Word,
-    every_node,
-    words_of,
-)
+from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, words_of
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.policy.shell.values.name_patterns import EXTENDED, names_hidden_switch
 from halocline.policy.shell.values.variables import names_in_expansions
@@ -92,7 +81,7 @@ def _list_variables_set(node: Simple | Block) -> Iterator[str]:
 def runs_subscripts(tree: Node) -> str:
     """Say why text in one place may be run by an expression in another; empty if it may not."""
     words = [word for node in every_node(tree) if not isinstance(node, Chain) for word in words_of(node)]
-    texts = (part.text for word in words for part in word.parts if isinstance(part, Piece))
+    texts = (part.text for word in words for part in word.parts if not isinstance(part, Expansion))
     if not any(_SUBSCRIPT_RUNS.search(text) for text in texts):
         return ""
     evaluates = any(_does_evaluate(node) for node in every_node(tree))

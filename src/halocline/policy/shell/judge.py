@@ -8,15 +8,13 @@ import re
 
 from msgspec.structs import replace
 
+from halocline.policy.commands import STRICTNESS, Finding, Rule
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.findings import (
     MOST_ANALYSED,
-    STRICTNESS,
     TOO_LONG,
     Analysis,
-    Finding,
-    Rule,
     as_written_findings,
     make_part,
     unknown_finding,

@@ -3,13 +3,8 @@
 import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import (
-    judge_further_names,
-    judge_listing,
-    judge_overwriting,
-    judge_reading,
-    judge_writing,
-)
+from halocline.policy.shell.named_places import judge_further_names
+from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.syntax.tree import Redirect, render
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.kept_places import leads_to_kept, leads_to_untouched

@@ -17,7 +17,8 @@ from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.listed_names import names_found, names_printed
-from halocline.policy.shell.places import judge_further_names, judge_listing, judge_touching
+from halocline.policy.shell.named_places import judge_further_names, judge_named, judge_touching
+from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
@@ -57,6 +58,9 @@ class SimpleCommands(ABC):
 
     @abstractmethod
     def script(self, text: str, ground: Ground, found: list[Finding]) -> tuple[str | None, Ground]: ...
+
+    @abstractmethod
+    def look_for_worst(self, text: str, ground: Ground) -> None: ...
 
     @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
@@ -172,6 +176,10 @@ class SimpleCommands(ABC):
             return read, ground
         if wrappers.runs_unread(simple, ground.fed):
             self.analysis.words.append(AS_WRITTEN if any(word.checked for word in simple.words) else UNREAD)
+            texts, before = [word.text for word in simple.words[1:] if word.value], len(self.analysis.findings)
+            self.look_for_worst("\n".join((*texts, " ".join(texts).partition(" run ")[2])), ground)
+            worst = (one for one in self.analysis.findings[before:] if one.rule not in (Rule.READS, *MILDER))
+            self.analysis.findings[before:] = worst
         wrapped = wrappers.unwrap_command(simple)
         if not wrapped and (wrapped := wrappers.unwrap_input(simple, ground.fed)):
             ground = replace(ground, fed=(UNKNOWN,))  # the text is all of the input, and reads what is left of it
@@ -242,6 +250,7 @@ class SimpleCommands(ABC):
         if wrapped.rule in (None, Rule.SHELL):
             opened = found[0].opened or known_words(Simple("", wrapped.words)) or () if wrapped.script is None else ()
             judged = replace(judged, opened=opened, is_opened=wrapped.script is not None or found[0].is_opened)
+        judged = judge_named(wrapped.list_own(simple), ground, judged) if wrapped.script is None else judged
         return judged, after if wrapped.stays else ground
 
     def _judge_text(self, text: str, simple: Simple, ground: Ground) -> tuple[list[Finding], str | None, Ground]:

@@ -25,6 +25,9 @@ _SAME_AS = {
     name: [[tuple(word.split("|")) for word in one.split()] for one in others.split(", ")]
     for name, others in read_pairs(read_lines(__file__)["same as"]).items()
 }
+_LETTERS = read_pairs(read_lines(__file__)["letters"])
+"""Long options that most programs take, with their letters."""
+_MOST_LETTERS = 6
 
 
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
@@ -39,8 +42,21 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
             _is_one_of(os.path.basename(words[at]), wanted[0]) and is_begun_by(words[at:], wanted) for at in further
         )
     same = _SAME_AS.get(" ".join(map(str, wanted[:2])), (wanted[1:2],))
-    known = HARMLESS.get(name)
-    return len(wanted) == 1 or any(_is_reached(words[1:], [*one, *wanted[2:]], known) for one in same)
+    known, given = HARMLESS.get(name), words[1:]
+    flags = [one for one in wanted[1:] if isinstance(one, str) and one[:1] == "-"]  # these stand in any place
+    verbs = ([one for one in (*some, *wanted[2:]) if one not in flags] for some in same)
+    return any(_is_reached(given, some, known) for some in verbs) and all(_has_flag(given, one) for one in flags)
+
+
+def _has_flag(words: Sequence[str], wanted: str) -> bool:
+    """Return True if options may say the same as a wanted one: cut short, among other letters, or apart (`-r -f`)."""
+    if any(is_unknown(word) and _may_be(word, wanted) for word in words):
+        return True
+    options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    some = (one.replace("R", "r") for one in (*options, wanted))
+    short = [_LETTERS.get(one, one[1:] if len(one) <= _MOST_LETTERS else "") for one in some]
+    said = any(one == wanted or (len(one) > 3 and wanted.startswith(one)) for one in options)
+    return said or (short[-1].isalpha() and {*"".join(short[:-1])}.issuperset(short[-1]))
 
 
 def is_unknown(word: str) -> bool:
@@ -68,6 +84,8 @@ def _is_reached(words: Sequence[str], wanted: Wanted, known: str | None) -> bool
     If no options are `known`, any words may come between them, since each may be the value of an option. A word that
     is known only when it runs may stand for any words that begin as it does.
     """
+    if not wanted:
+        return True
     reached, after_option, anywhere, before = {0}, False, known is None, ""
     for word in words:
         may_be = is_unknown(word) and f"{before}=" not in (known or "").split()

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, as_sent, make_part, unknown_finding
-from halocline.policy.shell.places import judge_deleting, judge_touching, judge_writing
+from halocline.policy.shell.named_places import judge_touching
+from halocline.policy.shell.places import judge_deleting, judge_writing
 from halocline.policy.shell.programs import copying, mutating, wrappers
 from halocline.policy.shell.programs.embedded_scripts import check_sed
 from halocline.policy.shell.programs.flags import sort_words

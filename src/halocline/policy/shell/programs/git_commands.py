@@ -7,18 +7,21 @@ from msgspec.structs import replace
 from halocline.policy.commands import Use
 from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import judge_reading, judge_touching
+from halocline.policy.shell.named_places import judge_touching
+from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs import mutating
 from halocline.policy.shell.programs.git.operands import rewrite_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.programs.specs import literal
+from halocline.policy.shell.programs.wrappers import runs_unread
 from halocline.policy.shell.syntax.tree import Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 _SETS = compile_later(r"-c ((color\.\w+|core\.quotepath)=\w+|core\.pager=(cat)?)\Z", re.ASCII | re.I)
+_MATCHES = compile_later(r"[*?\[]|^:[(/]")
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace"})
 
 
@@ -49,7 +52,9 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
         return finding
     doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
     form = f"{front}{str(finding.canonical).removeprefix('git ')}"
-    return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form)
+    finds = ground.hides is not None and ground.hides.key and any(_MATCHES.search(word.text) for word in rest)
+    written = Rule.IGNORED if finds else finding.as_written  # a pattern of git, which may name what is hidden
+    return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form, as_written=written)
 
 
 def _take_git_options(words: list[Word]) -> tuple[Word | None, str]:
@@ -79,10 +84,8 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
     set_by = [one.value.text for one in simple.assignments if one.name in ("GIT_WORK_TREE", "GIT_DIR")]
     named = [text for text in (*rest[1:], *set_by) if not text.startswith("-")]
     places += [one.path for text in named if rest[0] in ("clean", "rm") for one in ground.find(text)]
-    others = (
-        one for one in places if ground.is_precious(one) and not any(is_within(one, at) for at in ground.real_roots)
-    )
-    if rest[0] in ("clean", "rm") and (lost := next(others, "")):
+    far = (one for one in places if not any(is_within(one, at) for at in ground.real_roots))
+    if rest[0] in ("clean", "rm") and (lost := next(filter(ground.is_precious, far), "")):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes what is in {lost}"), Rule.FLOOR)
     if why := mutating.why_git_loses(rest, mutating.GIT_DESTROYS):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
@@ -94,6 +97,8 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
         return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
+    if rest[0] == "config" and runs_unread(simple, ()):
+        return unknown_finding(simple.source, "it sets what git runs later", Rule.LATER)
     if rest[0] in mutating.GIT_SHOWS_NOTHING and " ".join(rest[:2]) not in ("stash show", "notes show"):
         return unknown_finding(simple.source, f"git {rest[0]} may change the repository")
     reason = f"git {rest[0]} may show versions of files that are hidden or hold secrets"

@@ -2,7 +2,7 @@
 
 from halocline.policy.commands import NEVER, Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import judge_named, judge_touching
+from halocline.policy.shell.named_places import judge_named, judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
 from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS

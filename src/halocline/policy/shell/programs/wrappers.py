@@ -8,7 +8,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from halocline.policy.shell.findings import Rule
-from halocline.policy.shell.places import LANGUAGES
+from halocline.policy.shell.named_places import LANGUAGES
 from halocline.policy.shell.programs.embedded_scripts import runs_commands
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables

@@ -19,6 +19,7 @@ from halocline.policy.shell.values.name_patterns import GLOB, add_hidden_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import Place
 from halocline.protocol.values import set_of
 
 MOST_FOLDERS = 8
@@ -201,7 +202,8 @@ class Ground(Circumstances, frozen=True):
             if matches is None:
                 return None
             found += matches
-        return found or [word.text]
+        whole = [one.path for one in self.base(word) if one.place is Place.OUTSIDE and self.is_precious(one.path)]
+        return [*found, *whole] or [word.text]  # who deletes all entries of a folder deletes it
 
     def _matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
         """Return the names that a pattern matches; None if they, or its ways to match hidden names, are too many."""

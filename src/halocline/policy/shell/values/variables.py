@@ -11,17 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import field
 from msgspec.structs import replace
 
-from halocline.policy.shell.syntax.tree import (
-    Assignment,
-    Block,
-    Expansion,
-    Kind,
-    Node,
-    Simple,
-    Word,
-    every_node,
-    words_of,
-)
+from halocline.policy.shell.syntax.tree import Assignment, Block, Expansion, Node, Simple, Word, every_node, words_of
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value, set_of
@@ -205,7 +195,7 @@ def names_in_expansions(node: Simple | Block) -> Iterator[str]:
         for part in waiting.pop().parts:
             if isinstance(part, Expansion):
                 yield from [part.name] if part.operator.endswith("=") else []
-                yield from _NAME.findall(part.source) if part.kind is Kind.ARITHMETIC else []
+                yield from _NAME.findall(part.source) if part.kind == "arithmetic" else []
                 waiting += [part.argument] if part.argument else []
 
 
