@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from halocline.edits.proposals import ProposedText
     from halocline.ports.host import Files
     from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
-    from halocline.protocol.events import EditPreviewed
+    from halocline.protocol.events import ApprovalRequested, EditPreviewed
     from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.values import JsonObject
@@ -154,6 +154,12 @@ class TaskQueries:
         if self.is_attached(task) or not self.is_open(task):
             return history.edit_conflicts.PendingEdit()
         return await history.edit_conflicts.inspect_edit(self._controller.task(task), request)
+
+    async def list_edits_ahead(self, task: str, request: str) -> "tuple[ApprovalRequested, ...]":
+        """Return the edits that will be asked about after this one in its reply. Works only where the task runs."""
+        if self.is_attached(task) or not self.is_open(task):
+            return ()
+        return await history.edits_ahead.list_edits_ahead(self._controller.task(task), request)
 
     def edits(self, task: str) -> "AsyncIterator[EditProgress]":
         """Yield the edits of an open task as whole texts while they are written and wait, until the task closes."""

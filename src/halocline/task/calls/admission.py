@@ -114,7 +114,7 @@ class Admission:
             raise NotAdmitted(NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED)
         if PROGRESS in call.arguments:
             self._emit(*todos_changed(call, self._state().plan.todos))
-        return await self._pass_gates(self._parse_call(call, self._state().last_message.model))
+        return await self._pass_gates(self.parse_call(call, self._state().last_message.model))
 
     def _stands_beside_others(self, call: ToolCall) -> bool:
         """True if the reply has other calls whose results matter; a to-do list's does not."""
@@ -126,7 +126,8 @@ class Admission:
             return self._find_tool(call)[1].kind
         return None
 
-    def _parse_call(self, call: ToolCall, model: str) -> Run:
+    def parse_call(self, call: ToolCall, model: str) -> Run:
+        """Return a call as its tool takes it. Raises ToolFailure."""
         call, tool = self._find_tool(call)
         if call.malformed:
             raise ToolFailure(answer_cut_call(call, tool.spec, self._state()))
@@ -139,7 +140,7 @@ class Admission:
             ) from error
         if tool.instead and (other := tool.instead(given, self._state().host.shell.cwd)):
             name, meant = other
-            return self._parse_call(replace(call, name=name, arguments=meant), model="")
+            return self.parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
 
     def _find_tool(self, call: ToolCall) -> tuple[ToolCall, AnyTool]:
@@ -181,7 +182,7 @@ class Admission:
 
     def _change_arguments(self, run: Run, arguments: dict[str, Any]) -> Run:
         try:
-            changed = self._parse_call(replace(run.call, arguments=arguments), model="")
+            changed = self.parse_call(replace(run.call, arguments=arguments), model="")
         except ToolFailure as failure:
             raise NotAdmitted(
                 f"Not done. A hook changed this call into one that cannot run: {failure.text}"
@@ -261,7 +262,7 @@ class Admission:
         notes = (*remark, *answer.content)
         if answer.arguments is None:
             return replace(run, notes=(*run.notes, *notes))
-        edited = self._parse_call(replace(run.call, arguments=answer.arguments), model="")
+        edited = self.parse_call(replace(run.call, arguments=answer.arguments), model="")
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"

@@ -67,15 +67,15 @@ class ToolCalls:
         self._toolset = parts.toolset
         self.pending = Pending()
         self.asking = Asking(log=log, emit=emit, state=state, inbox=parts.inbox, host=host)
-        self._contexts = ToolContexts(
+        self.contexts = ToolContexts(
             emit=emit, state=state, host=host, ask=self.asking.ask, home=parts.home, visible=parts.context.visible
         )
-        self._admission = Admission(
+        self.admission = Admission(
             emit=emit,
             state=state,
             toolset=parts.toolset,
             host=host,
-            contexts=self._contexts,
+            contexts=self.contexts,
             asking=self.asking,
             pending=self.pending,
         )
@@ -88,7 +88,7 @@ class ToolCalls:
     async def prepare(self, call: ToolCall) -> Run | None:
         """Take the call through every gate, or end it here and return None."""
         try:
-            return await self._admission.admit(call)
+            return await self.admission.admit(call)
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except Overtaken:
@@ -117,7 +117,7 @@ class ToolCalls:
         call, began = run.call, time.monotonic()
         try:
             async with self._holding_changes(run) as admit:
-                context = replace(self._contexts.build(run, admit), note_writes=self._note_writes)
+                context = replace(self.contexts.build(run, admit), note_writes=self._note_writes)
                 output = await self._run(run, context)
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
@@ -141,9 +141,7 @@ class ToolCalls:
 
     async def _run_given(self, command: str) -> ShellResult:
         """Run a command that the person gave: no approval is needed, but a rule may deny it. Raises ToolFailure."""
-        order = replace(
-            await self._contexts.admit_command(GIVEN, command, is_covered=True), fresh=True, timeout=LONGEST
-        )
+        order = replace(await self.contexts.admit_command(GIVEN, command, is_covered=True), fresh=True, timeout=LONGEST)
         await self._make_safe(self._checkpoints.barrier())
         attention, shell = self._host.sources.changes, self._host.tools.shell
         never: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()  # no key moves it to the background
@@ -229,7 +227,7 @@ class ToolCalls:
 
         An edit may meet another file of the same name: its diff covers that.
         """
-        context = self._contexts.policy_context()
+        context = self.contexts.policy_context()
         where, what = find_places(run.summary, context)
         if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
             raise ToolFailure(MOVED)

@@ -55,13 +55,17 @@ class ToolContexts:
             self._emit(ev.RulesChanged(book=book))
         if self._state().permissions.kept_grants:
             self._emit(*lapsed_grants(self._state(), self._host.permissions))
+        return self.known_policy()
+
+    def known_policy(self) -> PolicyContext:
+        """Return the same as it was recorded last."""
         return make_policy_context(self._state(), self._home, self._host.shell_facts)
 
     def build(self, run: Run, admit: Admit | None = None) -> ToolContext:
         """Return the context of one call; its changes of files wait for `admit`."""
         state = self._state()
         own = tuple(filter(None, (self._host.folder, run.tool.keeps_in)))
-        policy = make_policy_context(state, self._home, self._host.shell_facts)
+        policy = self.known_policy()
         scope = scope_of(run, policy, own)
         host = self._host
         files = host.tools.files.only(Judged(run.places, *own), scope)

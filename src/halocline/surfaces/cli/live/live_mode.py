@@ -38,6 +38,7 @@ from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.layout import LivePanes, build_style
 from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
@@ -66,6 +67,7 @@ class LiveMode(View):
         self._app.undo_signs = self._outside.undo_codes
         self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)
+        self._batch = EditBatch(self._screen)
         self._plans = PlanPrompt(self._asker)
         self._had_text = False
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.draw_unfinished)
@@ -185,9 +187,9 @@ class LiveMode(View):
             self.say(f"{UNANSWERED} {APPROVE}")
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
-        return await self._asker.ask_approval(
-            event, self._menu.ask_message, await WaitingEdit.load(client, task, event)
-        )
+        await self._batch.follow(client, task, event)
+        edit = await WaitingEdit.load(client, task, event)
+        return await self._asker.ask_approval(event, self._menu.ask_message, edit, self._batch)
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         return await self._asker.ask_question(event)

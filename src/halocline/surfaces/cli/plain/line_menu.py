@@ -35,8 +35,9 @@ class LineMenu:
         selected: str | None = "",
         kind: Kind = Kind.ORDINARY,
     ) -> str:
-        """Return the key of an option, listed unless it is `on_card`. The card above has the `title`."""
-        self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
+        """Return the key of an option, listed unless it is `on_card`."""
+        listed = {key: text for key, text in options.items() if key not in on_card}
+        self._screen.list_options(_draw_options(title, listed))
         enter = f" (Enter: {selected})" if selected else " (Enter does nothing)" if selected is None else ""
         await self._lines.wait_for_silence()
         while True:
@@ -65,8 +66,9 @@ def _find_key(word: str, options: Options) -> str | None:
     return key if key in options else None
 
 
-def _draw_options(options: Options) -> RenderableType:
-    return Group(*(_draw_option(key, text) for key, text in options.items()))
+def _draw_options(title: str, options: Options) -> RenderableType:
+    head = [wrapped(clean(title), "title")] if title else []
+    return Group(*head, *(_draw_option(key, text) for key, text in options.items()))
 
 
 def _draw_option(key: str, text: str) -> RenderableType:

@@ -28,6 +28,7 @@ from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.pasting import Chips
@@ -56,6 +57,7 @@ class LineMode(View):
         self.draws = self._screen.is_live
         self._lines = LineReader()
         self._asker = Asker(self._screen, LineMenu(self._screen, self._lines)) if attended else None
+        self._batch = EditBatch(self._screen)
         self._plans = PlanPrompt(self._asker) if self._asker else None
         self._offered = ""
         self._held: tuple[int, ...] = ()
@@ -125,9 +127,9 @@ class LineMode(View):
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
             raise RuntimeError("no person to ask")
-        decision = await self._asker.ask_approval(
-            event, partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
-        )
+        await self._batch.follow(client, task, event)
+        write, edit = partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
+        decision = await self._asker.ask_approval(event, write, edit, self._batch)
         await self._quit_if_gone()
         return decision
 

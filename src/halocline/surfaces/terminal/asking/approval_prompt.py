@@ -12,6 +12,7 @@ from halocline.surfaces.grants import describe_grant, describe_rule
 from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.slash.context import is_own_question, is_yes_no
 from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, number_options
 from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -19,7 +20,7 @@ from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
-ALLOWING = ("y", "a", "f", "h", "e")
+ALLOWING = ("y", "s", "a", "f", "h", "e")
 """Keys that allow a call, or lead to that."""
 CHANGING = ("h", "e")
 """Keys that change an edit before it is allowed."""
@@ -49,22 +50,32 @@ class Asker:
         self._menu = menu
         self._changes = EditChanges(screen, menu)
 
-    async def ask_approval(self, event: ApprovalRequested, write: Write, edit: WaitingEdit | None = None) -> Decision:
+    async def ask_approval(
+        self, event: ApprovalRequested, write: Write, edit: WaitingEdit | None = None, batch: EditBatch | None = None
+    ) -> Decision:
         """Show the call and wait for a key. Nothing is allowed before all of it was shown.
 
-        The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed.
-        Enter alone allows it once, as on every surface; where it is grave, nothing is selected at first, so that Enter
-        does nothing, and to reject is the first option.
+        The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed, and
+        allowed together with its `batch`. Enter alone allows it once, as on every surface. Where it is grave, nothing
+        is selected at first, so that Enter does nothing, and to reject is the first option.
         """
+        if batch and batch.allows(event):
+            return Decision(Choice.ALLOW_ONCE)
         row = self._screen.show_approval(event)
+        if batch:
+            batch.show_others(event, if_in_sight=True)
         self._menu.call_person(f"needs your approval: {event.title}")
-        options, message = _list_options(event, row, edit), None
+        options, message, has_more = _list_options(event, row, edit, batch), None, False
         while True:
-            selected, kind = (None, Kind.GRAVE) if event.grade.is_grave else ("y", Kind.ORDINARY)
-            key = await self._menu.choose(self._screen.title_for(row), options, selected=selected, kind=kind)
-            if key == "d" or (key in ALLOWING and "d" in options):
-                row = self._screen.show_approval(event, again=True, whole=True)
-                del options["d"]
+            title = " · ".join(filter(None, [batch.name_place(event) if batch else "", self._screen.title_for(row)]))
+            kind = Kind.GRAVE if has_more or event.grade.is_grave else Kind.ORDINARY
+            key = await self._menu.choose(title, options, selected=None if event.grade.is_grave else "y", kind=kind)
+            has_more = self._show_more(key, event, options, batch)
+            if has_more:
+                pass
+            elif batch and key == "s":
+                batch.allow_others(event)
+                return _with_message(message, Decision(Choice.ALLOW_ONCE))
             elif key == "f":
                 if decision := await self._changes.take_files(event):
                     return _with_message(message, decision)
@@ -79,6 +90,16 @@ class Asker:
                 return _with_message(message, Decision(Choice.REJECT_ONCE))
             elif decision := await self._read_decision(key, row, event):
                 return _with_message(message, decision)
+
+    def _show_more(self, key: str, event: ApprovalRequested, options: dict[str, str], batch: EditBatch | None) -> bool:
+        """Show what must be seen before this key can allow anything. True if there was something: it is to be read."""
+        has_more = "d" in options and (key == "d" or key in ALLOWING)
+        if has_more:
+            self._screen.show_approval(event, again=True, whole=True)
+            del options["d"]
+        if batch and key == "s" and batch.show_others(event):
+            options["s"], has_more = batch.offer(event), True
+        return has_more
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
         """Show the question and wait for a number or text; None to stop the turn, or if the person went back."""
@@ -158,10 +179,14 @@ def _command_of(row: CallRow) -> str:
     return row.approval.detail if row.approval and row.approval.detail else row.title
 
 
-def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | None) -> dict[str, str]:
+def _list_options(
+    event: ApprovalRequested, row: CallRow, edit: WaitingEdit | None, batch: EditBatch | None
+) -> dict[str, str]:
     """List the keys with their labels."""
     reject = {"n": "reject, with a reason"}
     options = {**(reject if event.grade.is_grave else {}), "y": "allow once"}
+    if batch and (offer := batch.offer(event)):
+        options["s"] = offer
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
         options["a"] = f"always allow {describe_rule(event.grant)} …"
     options |= reject
@@ -174,7 +199,7 @@ def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | No
         options["h"] = Brief(f"choose among its {len(edit.hunks)} changes")
     if edit:
         options["e"] = Brief("change it in your editor")
-    if is_cut(row):
+    if is_cut(row) and not (batch and batch.has_shown(event)):
         options["d"] = Brief("show the full diff")
     return {**options, ESCAPE: Brief("reject and stop")}
 

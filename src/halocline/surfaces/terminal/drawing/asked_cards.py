@@ -1,8 +1,9 @@
 """Cards of approvals and questions: each is printed once, and again only on request; answers follow below them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from rich.console import Console, RenderableType
+from msgspec.structs import replace
+from rich.console import Console, Group, RenderableType
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
@@ -24,23 +25,32 @@ class AskedCards:
         self._newest: RenderableType | None = None
         self._titles: dict[str, str] = {}
         self._answered: set[str] = set()
+        self._ahead: dict[str, ApprovalRequested] = {}
 
     def title_of(self, request: str) -> str | None:
         """The title under which a request was shown; None if it was not."""
         return self._titles.get(request)
 
     def show_approval(self, event: ApprovalRequested, row: CallRow, *, again: bool, whole: bool) -> None:
-        if again or event.request not in self._titles:
-            self._titles[event.request] = event.title
+        is_shown = event.request in self._titles or asks_the_same(self._ahead.get(event.call), event)
+        self._titles[event.request] = event.title
+        if again or not is_shown:
             self._newest = approval_card(row, whole=whole)
             self._draw(self._newest, row.call)
 
+    def show_ahead(self, events: Sequence[ApprovalRequested], rows: Sequence[CallRow], room: Console | None) -> bool:
+        """Print whole cards of calls that will be asked about; not if they have no `room` below the newest one."""
+        drawn = [approval_card(row, whole=True) for row in rows]
+        if room is not None and not (self._newest and _has_room(room, self._newest, *drawn)):
+            return False
+        for event, card in zip(events, drawn, strict=True):
+            self._ahead[event.call] = event
+            self._draw(card, event.call)
+        return True
+
     def is_in_sight(self, console: Console) -> bool:
         """True if the newest card has room in the window, above its options."""
-        if self._newest is None:
-            return False
-        drawn = console.render_lines(Safe(self._newest), console.options, pad=False)
-        return len(drawn) <= console.height - ROWS_BELOW
+        return self._newest is not None and _has_room(console, self._newest)
 
     def show_question(self, event: QuestionAsked, *, again: bool) -> None:
         if event.request in self._titles and not again:
@@ -59,3 +69,13 @@ class AskedCards:
         if row.request not in self._answered and (row.request in self._titles or not only_below):
             self._answered.add(row.request)
             self._draw(cards.answer_line(row), row.request)
+
+
+def asks_the_same(known: ApprovalRequested | None, event: ApprovalRequested) -> bool:
+    """True if an event asks for exactly what is known of it already, whatever its number and time."""
+    return known is not None and replace(event, request="", seq=0, at=0.0, task="") == known
+
+
+def _has_room(console: Console, *cards: RenderableType) -> bool:
+    drawn = console.render_lines(Safe(Group(*cards)), console.options, pad=False)
+    return len(drawn) + len(cards) - 1 <= console.height - ROWS_BELOW

@@ -52,8 +52,8 @@ def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
     return " · ".join(groups)
 
 
-def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> RenderableType:
-    """A finished call: its title, result and end. `headed` is false below its approval card.
+def call_card(row: r.CallRow, *, headed: bool = True, shown: bool = False, details: bool = False) -> RenderableType:
+    """A finished call: its title, result and end. `headed` is false below its approval card; `shown` that it has one.
 
     An edit that a person changed has its title there, too, as its diff is another than that of the card.
     """
@@ -64,7 +64,7 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
     if row.kind is ToolKind.EXECUTE:
         return Group(*head, *_command_output(row, details=details))
     if row.diffs:
-        seen = row.approval is not None and row.approval.diffs == row.diffs and not headed
+        seen = row.approval is not None and row.approval.diffs == row.diffs and shown
         explained = any(diff.remarks for diff in row.diffs)
         limit = 0 if seen else (WHOLE if details or explained else DIFF_LINES)
         body = [draw_end("applied", "good")] if seen else indent_cards(diff_view(row.diffs, limit))

@@ -137,6 +137,14 @@ class Screen:
         self._asked.show_approval(event, row, again=again, whole=whole)
         return row
 
+    def show_ahead(self, events: Sequence[ev.ApprovalRequested], *, if_in_sight: bool = False) -> bool:
+        """Print edits before they are asked about; `if_in_sight`: only if all fit into the window below the newest."""
+        rows = [
+            fold_event(self._transcript, one).call(one.call) or r.CallRow(one.call, one.name, one.title, one.kind)
+            for one in events
+        ]
+        return self._asked.show_ahead(events, rows, self._out.console if if_in_sight else None)
+
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
         self._asked.show_question(event, again=again)
@@ -253,8 +261,9 @@ class Screen:
         elif completed and row.kind in call_cards.LOOKS and row.approval is None and not self._details:
             self._looks.append(row)
         else:
-            headed = not self._is_below_its_card(row)
-            self._print(call_cards.call_card(row, headed=headed, details=self._details), row.call)
+            headed, details = not self._is_below_its_card(row), self._details
+            shown = not headed or (self._has_shown(row) and not details)
+            self._print(call_cards.call_card(row, headed=headed, shown=shown, details=details), row.call)
 
     def _print_lane(self, event: SubagentStarted | SubagentEnded) -> None:
         """Print the call's title with its first sub-agent, and a line for each one that ends."""
@@ -275,11 +284,11 @@ class Screen:
 
     def _is_below_its_card(self, row: r.CallRow) -> bool:
         """True if the last thing printed is this call's approval card and the call was not edited since."""
-        return (
-            self._out.group == row.call
-            and row.approval is not None
-            and self._asked.title_of(row.approval.request) == row.title
-        )
+        return self._out.group == row.call and self._has_shown(row)
+
+    def _has_shown(self, row: r.CallRow) -> bool:
+        """True if this call's approval card was printed, and the call was not edited since."""
+        return row.approval is not None and self._asked.title_of(row.approval.request) == row.title
 
     def _print_decision(self, event: ev.ApprovalResolved) -> None:
         row = self._transcript.call(event.call)
