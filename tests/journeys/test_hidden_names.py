@@ -72,7 +72,7 @@ MAY_LIST = (
 )
 """Commands without a form that leaves out names."""
 LEFT_OUT = "left out: what an ignore file or a rule hides"
-ASKED = "src/asked-one.txt, as a rule asks first; name it to ask the user"
+ASKED = "src/asked-one.txt, as a rule asks first where it is named"
 
 
 @pytest.fixture

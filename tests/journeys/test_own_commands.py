@@ -95,7 +95,7 @@ async def test_while_a_turn_runs_it_runs_beside_it_and_is_heard_before_the_next_
 
 
 async def test_one_is_stopped_and_another_goes_on_as_a_job(journey):
-    client = journey.client([Turn(text="ok", expect="stopped by the user")])
+    client = journey.client([Turn(text="ok", expect="stopped after")])
     await journey.open(client)
     client.send(cmd.RunCommand(task=journey.task, command="echo first; sleep 60"))
     await printed(client, journey.task, "first")

@@ -6,6 +6,7 @@ reachable: in the file, in a blob that `read_file` opens by its reference, or in
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from halocline.protocol.left_out import describe_gap
 from halocline.protocol.messages import Image, Note, Text
 from halocline.protocol.values import Value
 
@@ -79,11 +80,6 @@ def bound_text(text: str, most: int, keep: Callable[[bytes], str]) -> str:
 
 def _gap_text(missing: int, reference: str) -> str:
     return describe_gap(f"{missing:,} characters", f"to see everything, read {reference} with read_file")
-
-
-def describe_gap(missing: str, where: str) -> str:
-    """Return the marker between a head and a tail: what is left out, and how to get it."""
-    return f"\n[… {missing} left out here; {where} …]\n"
 
 
 Part = Text | Note | Image

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from halocline.ports.tool import FOLDERS
 from halocline.protocol import json_input
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.kinds import TodoStatus
 from halocline.protocol.messages import ToolCall
@@ -54,7 +54,7 @@ def translate_call(call: ToolCall, theirs: Mapping[str, Theirs]) -> ToolCall:
         if key in known.ignored or value is None:
             continue
         if given.setdefault(name, value) != value:
-            raise ToolFailure(TWICE.format(tool=call.name, one=key))
+            raise ToolFailure(TWICE.format(tool=call.name, one=key), person=WRONG_CALL)
     made = known.made and not call.malformed
     return ToolCall(call.id, known.name, known.made(given) if made and known.made else given, call.malformed)
 
@@ -180,7 +180,7 @@ def _ask_one(given: JsonObject) -> JsonObject:
     """Convert a list with one question and its labelled options."""
     rows = _list_rows(given.get("questions"))
     if len(rows) > 1:
-        raise ToolFailure(_ONE_QUESTION)
+        raise ToolFailure(_ONE_QUESTION, person=WRONG_CALL)
     if not rows:
         return given
     del given["questions"]
@@ -195,7 +195,7 @@ def _count_lines(given: JsonObject, *, after: bool = False, least: int = 1) -> J
     if isinstance(line, int | str) and re.fullmatch(r"-?\d+", str(line)):
         given["before_line"] = int(line) + after
         if given["before_line"] < least:
-            raise ToolFailure(_NO_LINE.format(line=line))
+            raise ToolFailure(_NO_LINE.format(line=line), person=WRONG_CALL)
     return given
 
 
@@ -212,7 +212,7 @@ def _edit_or_insert(given: JsonObject) -> JsonObject:
 def _choose_command(given: JsonObject) -> Theirs:
     command = given.get("command")
     if not isinstance(command, str) or command not in _EDITOR:
-        raise ToolFailure(_NO_COMMAND.format(command=command, all=", ".join(_EDITOR)))
+        raise ToolFailure(_NO_COMMAND.format(command=command, all=", ".join(_EDITOR)), person=WRONG_CALL)
     return _EDITOR[command]
 
 

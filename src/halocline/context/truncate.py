@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from halocline.context.budget import describe_gap
 from halocline.context.token_estimate import BYTES, IMAGE, estimate_tokens, message_tokens
+from halocline.protocol.left_out import describe_gap
 from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, Thinking, ToolCall
 
 NO_PICTURE = "[image omitted: not enough room]"

@@ -74,9 +74,9 @@ def _find_parts(text: str, edit: Edit) -> Iterator[Span]:
     around = _AROUND + len(edit.search)
     for number, found in enumerate(re.finditer(r"\r?\n".join(map(re.escape, edit.search)), text)):
         if number >= _MOST:
-            raise UnplacedEdits(
-                f"{edit.title} failed: its search text appears very often; add lines around it.", _ADVICE
-            )
+            why = "its search text appears very often"
+            text = f"{edit.title} failed: {why}; add lines around it."
+            raise UnplacedEdits(text, _ADVICE, person=f"not applied: {why}")
         start, end = found.span()
         for _ in range(around):
             start = max(text.rfind("\n", 0, start), 0)

@@ -62,7 +62,8 @@ def _apply_places(file: TextFile, locator: Locator, places: Sequence[Place], *, 
     placements = _in_order(found)
     misses = [place for place in found if isinstance(place, Miss)]
     if misses and not (in_part and placements):
-        raise UnplacedEdits(_describe_status(locator, found), _ADVICE)
+        why = misses[0].why.partition(";")[0]
+        raise UnplacedEdits(_describe_status(locator, found), _ADVICE, person=f"not applied: {why}")
     after = _rebuild_file(file, placements)
     return Made(after, _report_applied(locator, placements), _describe_failures(misses, after) if misses else ())
 

@@ -132,7 +132,7 @@ class ToolOutput(Value, frozen=True):
     """Result of a call. `events` are logged before the call's end (`FileChanged`, `TodosChanged`).
 
     `seen` are the files that it read for the model. `redacted`: the tool has redacted its text, as a whole file's can
-    be done better before it is cut.
+    be done better before it is cut. `for_person` is as in `ToolCallEnded`.
     """
 
     content: tuple[ResultPart, ...]
@@ -141,6 +141,7 @@ class ToolOutput(Value, frozen=True):
     ends_turn: bool = False
     seen: tuple[SeenFile, ...] = ()
     redacted: bool = False
+    for_person: str = ""
 
     @classmethod
     def of(cls, text: str) -> "ToolOutput":

@@ -74,10 +74,21 @@ class LogTooNew(LogDamaged):
     code = "log_too_new"
 
 
+WRONG_CALL = "the model called a tool wrongly"
+"""What a person reads of a call that only its model can mend."""
+
+
 class ToolFailure(HaloclineError):
-    """A failed tool call. The model reads `text` as the result; it should say what to do instead."""
+    """A failed tool call. The model reads `text` as the result: what happened, and then what to do instead.
+
+    A person reads the first sentence of it, or `person` if that is given.
+    """
 
     code = "tool_failure"
+
+    def __init__(self, text: str, hint: str = "", *, person: str = "") -> None:
+        super().__init__(text, hint)
+        self.person = person
 
 
 LONG_WAIT = 300.0

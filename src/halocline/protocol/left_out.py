@@ -1,5 +1,6 @@
 """Says what was left out of something that worked otherwise, with the reason: one way for all who say it."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from halocline.protocol.values import Value
@@ -12,6 +13,24 @@ class LeftOut(Value, frozen=True):
 
     path: str
     why: str
+
+
+def describe_gap(missing: str, where: str) -> str:
+    """Return the marker between a head and a tail: what is left out, and how the model gets it."""
+    return f"\n[… {missing} left out here; {where} …]\n"
+
+
+_GAP = r"\[… ([^\n;]* left out here)(; \S+ has [^;\n]*)?[^\n]* …\]"
+
+
+def show_gaps(text: str) -> str:
+    """Return a text with the markers of its gaps as a person reads them: what is left out, and the file that has it."""
+    return re.sub(_GAP, r"[… \1\2 …]", text) if " left out here; " in text else text
+
+
+def has_gap(lines: Iterable[str]) -> bool:
+    """Return whether one of these lines is the marker of a gap."""
+    return any(line.startswith("[… ") and " left out here" in line for line in lines)
 
 
 def name_some(names: Sequence[str], most: int = MOST) -> str:

@@ -102,7 +102,7 @@ def _describe_end(result: ShellResult, command: str) -> list[str]:
     if result.exit_code is not None:
         notes = [f"{exit_words(result.exit_code, find_answer(command, result))} in {time}"]
     else:
-        notes = [] if result.job else [f"stopped by the user after {time}"]
+        notes = [] if result.job else [f"stopped after {time}"]
     if result.job:
         notes.append(f"{'what it left running' if notes else 'it'} continues as {result.job}")
     if result.gone:

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from halocline.ports import tool as port
-from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.errors import WRONG_CALL, ToolFailure, UsageError
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
@@ -56,7 +56,8 @@ def read_arguments(function: Function, name: str, arguments: JsonObject, ctx: po
     try:
         value = convert_value(arguments, build_input(function, name), ctx.workspace)
     except (ValueError, TypeError) as error:
-        raise ToolFailure(f"Invalid arguments for {name}: {error}. Nothing was run; correct them.") from error
+        text = f"Invalid arguments for {name}: {error}. Nothing was run; correct them."
+        raise ToolFailure(text, person=WRONG_CALL) from error
     given = {name: getattr(value, name) for name in read_parameters(function, name)}
     return {name: ctx.workspace / one if isinstance(one, PurePath) else one for name, one in given.items()}
 

@@ -104,17 +104,18 @@ async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
         sections = _read_sections(input)
     except EditError as error:
         raise ToolFailure(f"{error.text}\nNo file was changed. {error.hint}") from None
-    changes, failures = [], []
+    changes, failures, person = [], [], ""
     for section in sections:
         try:
             changes.append(await _make_change(section, ctx))
         except ToolFailure as failure:
             failures.append(failure.text)
+            person = person or failure.person
     if failures:
         rest = (
             f" The changes to the other {count_lines(len(changes)).replace('line', 'file')} apply." if changes else ""
         )
-        raise ToolFailure("\n".join(failures) + f"\nNo file was changed.{rest}")
+        raise ToolFailure("\n".join(failures) + f"\nNo file was changed.{rest}", person=person)
     return changes
 
 
@@ -161,7 +162,8 @@ async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> C
     except NotEncodable as error:
         raise ToolFailure(f"{was.name}: {error.text} {error.hint}") from None
     except EditError as error:
-        raise ToolFailure(f"{was.name}:\n{error.text}\n{error.hint}") from None
+        person = f"{was.name}: {error.person or error.text}"
+        raise ToolFailure(f"{was.name}:\n{error.text}\n{error.hint}", person=person) from None
     if not section.move_to:
         return Change(was, made.file, "\n".join([f"Edited {was.name}:", *map(str, made.applied)]), parts=parts)
     target = await read_original(section.move_to, ctx)

@@ -186,7 +186,8 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
         raise ToolFailure(
             f"{was.name} is unchanged: {unknown} stands for a secret hidden from you, and {was.name} does not contain "
             "that secret now. Read the file again. To put a secret into another file, copy it with a command; to "
-            "change one, write the new value or a reference to a variable."
+            "change one, write the new value or a reference to a variable.",
+            person=f"{was.name}: not applied, it would lose a secret",
         ) from None
 
 
@@ -197,7 +198,8 @@ def require_as_known(was: Original, ctx: ToolContext) -> None:
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it changed on disk since you last read or wrote it, and this would discard those "
-        "changes. Read it again first."
+        "changes. Read it again first.",
+        person=f"{was.name}: not applied, it changed since the model read it",
     )
 
 
@@ -208,7 +210,8 @@ def require_read(was: Original, ctx: ToolContext) -> None:
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it exists already, and you have not read it, so this would discard what you do not "
-        "know. Read it with read_file first; then write it again, or edit only the part that changes."
+        "know. Read it with read_file first; then write it again, or edit only the part that changes.",
+        person=f"{was.name}: not applied, the model had not read it",
     )
 
 

@@ -30,15 +30,14 @@ _STOPPED = (
     r"|name resolution|network is unreachable|name or service not known|connection refused"
     r"|EROFS|EPERM|EACCES|EBUSY|EAI_AGAIN|ENETUNREACH"
 )
-STOPPED = (
-    "it ran in the sandbox: {bounds}. If that blocked a command you need, send it again with unsandboxed=true; the "
-    "user decides"
-)
+STOPPED = "it ran in the sandbox: {bounds}"
+ADVICE = ". If that blocked a command you need, send it again with unsandboxed=true; the user decides"
 _LEFT = {
     Left.MODEL: "still running as {job}",
     Left.PERSON: "the user moved it to the background; still running as {job}",
     Left.SHELL: "processes it started are still running as {job}",
 }
+_FOR_PERSON = _LEFT | {Left.PERSON: "in the background ({job})"}
 
 
 class Input(msgspec.Struct):
@@ -120,9 +119,13 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"
-    facts = [*_describe_status(result, limit, input.command), *filter(None, (note, ctx.call.left_out))]
-    text = Text(f"{output}\n[{'; '.join(facts)}]")
-    return ToolOutput((text,), events=_list_events(result, input.command, ctx.call.id))
+    notes = [*filter(None, (note, ctx.call.left_out))]
+    status, shown = (
+        "; ".join([*_describe_status(result, limit, input.command, to_person=to_person), *notes])
+        for to_person in (False, True)
+    )
+    events = _list_events(result, input.command, ctx.call.id)
+    return ToolOutput((Text(f"{output}\n[{status}]"),), events=events, for_person="" if shown == status else shown)
 
 
 def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:
@@ -132,19 +135,25 @@ def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableE
     return tuple(events)
 
 
-def _describe_status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
-    facts = [] if result.exit_code is None and result.left else [_describe_end(result, command, limit)]
+def _describe_status(
+    result: ShellResult, limit: float | None, command: str = "", *, to_person: bool = False
+) -> list[str]:
+    """Describe how a command ended; the model is also told what to do about it."""
+    facts = []
+    if result.exit_code is not None or not result.left:
+        is_late = result.exit_code is None and not to_person
+        facts.append(_describe_end(result, command, limit) + (f"; {_give_advice(result)}" if is_late else ""))
     if result.left:
-        facts.append(_LEFT[result.left].format(job=result.job))
+        facts.append((_FOR_PERSON if to_person else _LEFT)[result.left].format(job=result.job))
     if result.ports:
         where = ", which other commands cannot reach if the sandbox has no network" if result.sandboxed else ""
         facts.append(f"listening on port {', '.join(map(str, result.ports))}{where}")
     if result.full_screen:
-        facts.append("full-screen programs cannot be shown; use one that prints plain output")
+        facts.append("full-screen programs cannot be shown" + "; use one that prints plain output" * (not to_person))
     if result.gone:
         facts.append(f"the folder {result.gone} no longer exists, so it ran in the workspace")
     if result.sandboxed and result.exit_code and re.search(_STOPPED, result.output):
-        facts.append(STOPPED.format(bounds=result.bounds))
+        facts.append(STOPPED.format(bounds=result.bounds) + ADVICE * (not to_person))
     if note := withheld_note(command, result.output, result.exit_code, result.withheld):
         facts.append(note)
     return [*facts, *result.set_aside]
@@ -154,7 +163,7 @@ def _describe_end(result: ShellResult, command: str, limit: float | None) -> str
     code, time = result.exit_code, f"{result.seconds:.1f} s"
     if code is not None:
         return f"{exit_words(code, find_answer(command, result))} {'in' if code >= 0 else 'after'} {time}"
-    return f"stopped: it was still running after {limit:g} s; {_give_advice(result)}"
+    return f"stopped: it was still running after {limit:g} s"
 
 
 def _give_advice(result: ShellResult) -> str:

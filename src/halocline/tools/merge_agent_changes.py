@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
@@ -52,7 +52,7 @@ class _Planned(NamedTuple):
 async def _plan_changes(input: Input, ctx: ToolContext) -> _Planned:
     """Plan the edits. Raises ToolFailure."""
     if not (input.paths or input.deleted):
-        raise ToolFailure("Name the files to take. Nothing was changed.")
+        raise ToolFailure("Name the files to take. Nothing was changed.", person=WRONG_CALL)
     plan = _Planned([], [], {})
     files = {path: await read_original(path, ctx, any_content=True) for path in _list_paths(input)}
     found = await agents_of(ctx).merge(input.agent, {path: was.data for path, was in files.items()})
@@ -70,7 +70,7 @@ async def _plan_changes(input: Input, ctx: ToolContext) -> _Planned:
 
 def _plan_change(path: str, was: Original, data: bytes | None, input: Input, ctx: ToolContext) -> Change:
     if data is None and path not in input.deleted:
-        raise ToolFailure(f"The agent deleted {path}: list it in `deleted` to delete it here. Nothing was changed.")
+        raise ToolFailure(f"The agent deleted {path}. List it in `deleted` to delete it here. Nothing was changed.")
     if data is None:
         return Change(was, None, f"Deleted {was.name}.")
     report = f"{'Created' if was.data is None else 'Merged'} {was.name}."

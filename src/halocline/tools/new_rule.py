@@ -14,7 +14,7 @@ from halocline.tools.changes import Change, define_edit, read_original, summariz
 FOLDER = ".clinerules"
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
 """Subfolders of the rules folder whose files are not rules."""
-NOT_A_PLACE = "{path!r} is not a valid path for a rule: use a Markdown file below {folder}/, outside {others}."
+NOT_A_PLACE = "{path!r} is not a valid path for a rule. Use a Markdown file below {folder}/, outside {others}."
 
 
 class Input(msgspec.Struct):

@@ -80,7 +80,7 @@ async def _plan_changes(input: Input, ctx: ToolContext) -> list[changes.Change]:
             await find_existing(input.path, ctx)
         lines = was.file.view.count("\n")
         advice = error.hint + _advise_after_failures(ctx.call.id, input.path, lines, ctx.task.messages())
-        raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {advice}") from None
+        raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {advice}", person=error.person) from None
     done = "Created" if was.data is None else "Edited"
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"

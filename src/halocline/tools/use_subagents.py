@@ -15,7 +15,7 @@ from halocline.context.notes.agents import describe_end
 from halocline.context.user_files.agents import LISTED
 from halocline.ports.subagents import Report, Wanted
 from halocline.ports.tool import Summary, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.events.subagents import AgentLine, LaneEnd
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
@@ -60,7 +60,8 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if not 1 <= len(input.agents) <= MOST:
-        raise ToolFailure(f"Send 1 to {MOST} agents, not {len(input.agents)}. None was started.")
+        text = f"Send 1 to {MOST} agents, not {len(input.agents)}. None was started."
+        raise ToolFailure(text, person=WRONG_CALL)
     if ctx.host.subagents is None:
         raise ToolFailure("Sub-agents are not available in this task. Investigate it yourself.")
     if empty := [one.name for one in list_wanted(input) if not one.prompt]:

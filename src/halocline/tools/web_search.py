@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput
 from halocline.ports.web_search import Found, WebQuery
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
 
@@ -62,10 +62,10 @@ def _build_query(input: Input) -> WebQuery:
     if not text:
         raise ToolFailure("query is empty. Set it to what you want to find.")
     if input.allowed_domains and input.blocked_domains:
-        raise ToolFailure("Set allowed_domains or blocked_domains, not both.")
+        raise ToolFailure("Set allowed_domains or blocked_domains, not both.", person=WRONG_CALL)
     allowed, blocked = (tuple(map(_parse_domain, given)) for given in (input.allowed_domains, input.blocked_domains))
     if len(allowed + blocked) > MOST_DOMAINS:
-        raise ToolFailure(f"Too many domains: name at most {MOST_DOMAINS}.")
+        raise ToolFailure(f"Too many domains. Name at most {MOST_DOMAINS}.")
     return WebQuery(text, allowed, blocked)
 
 

@@ -68,8 +68,8 @@ def withheld_note(command: str, output: str, exit_code: int | None, withheld: Se
     listed = ", ".join(f'"{name}"' for name in names[:_MOST])
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return (
-        f"withheld because it looks like a secret: {', '.join(names[:_MOST])}{more}; if the command needs it, the "
-        f"user can set pass_environment = [{listed}] in Halocline's settings"
+        f"withheld because it looks like a secret: {', '.join(names[:_MOST])}{more}; if the command needs it, "
+        f"pass_environment = [{listed}] in the user's settings passes it on"
     )
 
 

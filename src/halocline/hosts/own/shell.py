@@ -24,7 +24,7 @@ from halocline.protocol.events import SandboxChecked
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.kinds import ApprovalMode
 
-NO_JOBS = "The program that runs this task runs its commands, and none in the background: run it without, to its end."
+NO_JOBS = "The program that runs this task runs its commands, and none in the background. Run it without, to its end."
 GRACE = 5.0
 """Seconds that a command which is stopped has to end."""
 _log = logging.getLogger("halocline")

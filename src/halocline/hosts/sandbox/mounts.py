@@ -115,7 +115,8 @@ def list_masked(
     there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(request.state)) if os.path.exists(name)]
     masked = [*scan.find_masked(request.folders, hides, shows_secrets=shows_secrets)]
     if len(masked) > MOST_MASKED:
-        raise ToolFailure(TOO_MANY.format(count=len(masked)))
+        person = f"not run: {len(masked)} hidden files and folders are more than the sandbox can hide"
+        raise ToolFailure(TOO_MANY.format(count=len(masked)), person=person)
     kept: list[Path] = []
     for path in sorted({*there, *masked}):
         if any(folder.is_relative_to(path) for folder in request.folders) or any(

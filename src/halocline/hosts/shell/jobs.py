@@ -280,7 +280,7 @@ class LocalJobs:
         if name in self._entries:
             return self._entries[name]
         known = ", ".join(self._entries) or "none"
-        raise ToolFailure(f"No job {name!r}; jobs end with the process that started them. Known jobs: {known}.")
+        raise ToolFailure(f"No job {name!r}. Jobs end with the process that started them. Known jobs: {known}.")
 
     def _forget_old(self) -> None:
         ended = [entry for entry in self._entries.values() if entry.ended_at is not None]

@@ -8,8 +8,8 @@ from functools import partial
 from io import FileIO
 from pathlib import Path
 
-from halocline.context.budget import describe_gap
 from halocline.protocol import secrets
+from halocline.protocol.left_out import describe_gap
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.terminal_text import colored_output, plain_output as plain_output, redact_colored

@@ -107,7 +107,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgemen
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
     """Deny what no mode allows; ask, even in yolo mode, about what may turn out to be that."""
     if finding := analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
-        more = ": no mode allows that" if finding.rule is Rule.FLOOR else ""
+        more = " (no mode allows that)" if finding.rule is Rule.FLOOR else ""
         return CommandJudgement(Verdict.DENY, finding.rule.value, f"{finding.part.reason}{more}", binding=True)
     finding = analysis.first(Rule.LEADS_ANYWHERE) if where.approval_mode is ApprovalMode.YOLO else None
     if finding is None:

@@ -95,7 +95,11 @@ class ToolCallProgressed(Transient, frozen=True):
 
 
 class ToolCallEnded(Durable, frozen=True):
-    """The tool call ended. `result` is what the model reads, `diffs` are for people, `seen` are the files it read."""
+    """The tool call ended. `result` is what the model reads, `diffs` are for people, `seen` are the files it read.
+
+    `for_person`: what people read instead of how the result says that the call ended. That is its first sentence if the
+    call failed, the last line of a command.
+    """
 
     call: str
     name: str
@@ -104,6 +108,7 @@ class ToolCallEnded(Durable, frozen=True):
     diffs: tuple[Diff, ...] = ()
     ends_turn: bool = False
     seen: tuple[SeenFile, ...] = ()
+    for_person: str = ""
 
 
 class FileChanged(Durable, frozen=True):

@@ -25,7 +25,8 @@ class WorkspaceRevisions:
         try:
             return await self._open_store().diff(old, new or None)
         except HaloclineError as error:
-            raise ToolFailure(f"{error.text} To name a commit, use a branch, a tag or its hash.") from error
+            advice = "To name a commit, use a branch, a tag or its hash."
+            raise ToolFailure(f"{error.text} {advice}", person=error.text) from error
 
     async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
         return await git.diffs.git_commits(self._workspace, most)

@@ -26,8 +26,10 @@ def with_recorded_words(event: E, recorded: ev.Event | None, state: State) -> E:
             return replace(event, title=recorded.title, reason=recorded.reason, parts=parts, grade=grade)
         case ev.ToolCallStarted(), ev.ToolCallStarted():
             return replace(event, title=recorded.title)
-        case ev.ToolCallEnded(), ev.ToolCallEnded() if _is_answered_by_us(event, recorded, state):
-            return replace(event, result=replace(event.result, content=recorded.result.content))
+        case ev.ToolCallEnded(), ev.ToolCallEnded():
+            is_ours = _is_answered_by_us(event, recorded, state)
+            content = (recorded if is_ours else event).result.content
+            return replace(event, for_person=recorded.for_person, result=replace(event.result, content=content))
         case ev.QuestionAsked(call=""), ev.QuestionAsked(call=""):
             return replace(event, question=recorded.question)
         case ev.TurnEnded(), ev.TurnEnded():

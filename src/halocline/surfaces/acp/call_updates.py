@@ -177,9 +177,9 @@ class CallUpdates:
         return found
 
     def _list_result(self, event: ev.ToolCallEnded) -> list[ToolContent]:
-        """Return a result; one of a call that did not run is a sentence."""
+        """Return a result; one of a call that did not run is a sentence for the person."""
         if event.status in _NOT_RUN:
-            return [_make_prose(reveal(event.result.text))]
+            return [_make_prose(reveal(event.for_person or event.result.text))]
         return list_result_content(event.result.text, event.result.content, self._read_image)
 
     def _make_diffs(self, diffs: tuple[Diff, ...]) -> list[ToolContent]:

@@ -137,17 +137,21 @@ def start_call(t: Transcript, e: ev.ToolCallStarted) -> Transcript:
 
 
 def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
+    told = row_words.tool_output(e.result)
+    is_command, failed = e.name == COMMAND_TOOL, e.status is not CallStatus.COMPLETED
+
     def end(row: CallRow) -> CallRow:
         return replace(
             row,
             status=e.status,
-            output=row_words.tool_output(e.result),
+            output=row_words.show_output(told, "" if failed else e.for_person) if is_command else told,
+            for_person=(e.for_person or row_words.describe_refusal(row) or row_words.first_sentence(told)) * failed,
             diffs=e.diffs,
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
-            failure=command_failure(row_words.tool_output(e.result)) if e.name == COMMAND_TOOL else "",
-            answer=command_answer(row_words.tool_output(e.result)) if e.name == COMMAND_TOOL else "",
+            failure=command_failure(told) if is_command else "",
+            answer=command_answer(told) if is_command else "",
             console=row_words.console_lines(e.result) if e.name == "browser_action" else (),
         )
 
@@ -168,7 +172,7 @@ def end_own_command(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
         return replace(
             row,
             status=CallStatus.CANCELLED if e.stopped else ended,
-            output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
+            output=row_words.show_output(f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]"),
             failure=command_failure(f"[{e.said}"),
             answer=answer,
             job=e.job,

@@ -127,6 +127,7 @@ class CallRow(Tagged, frozen=True):
     succeeded. `answer` is the meaning of exit code 1 that is not a failure, as of `grep` and `diff`. Processes that a
     command left running are its `job`; `child` is the task that it handed the work over to. `console` are the lines of
     a browser page's console. `seq` is the event of the reply that made the call, or of the user's command.
+    `for_person` says in a line how a call failed; `output` has the whole text that the model read.
     """
 
     call: str
@@ -155,6 +156,7 @@ class CallRow(Tagged, frozen=True):
     child: str = ""
     console: tuple[str, ...] = ()
     seq: int = 0
+    for_person: str = ""
 
 
 class QuestionRow(Tagged, frozen=True):

@@ -10,6 +10,7 @@ from halocline.protocol import events as ev, json_input
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.events.questions import GoalVerdict
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
+from halocline.protocol.left_out import show_gaps
 from halocline.protocol.messages import (
     PASTED,
     PICTURE,
@@ -24,7 +25,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.state.goal import goal_of
 from halocline.protocol.state.todo_markdown import at_work, count_done
-from halocline.surfaces.rows.kinds import Approval, NoticeRow, PromptRow, Remedy
+from halocline.surfaces.rows.kinds import Approval, CallRow, NoticeRow, PromptRow, Remedy
 
 NOT_GIVEN = "not_given"
 """Source of a note on a mention whose content the model does not get: it says why."""
@@ -140,6 +141,20 @@ def tool_output(result: ToolResult) -> str:
     return next((part.text for part in result.content if isinstance(part, Text)), "")
 
 
+def show_output(told: str, end: str = "") -> str:
+    """Return the result of a command as a person reads it; `end` says how it ended, in place of its last line."""
+    body, line_end, last = told.rstrip().rpartition("\n")
+    return show_gaps(f"{body}{line_end}[{end}]" if end and last.startswith("[") else told)
+
+
+def first_sentence(told: str) -> str:
+    """Return the first sentence of a result, which says what happened; what follows tells the model what to do."""
+    return _SENTENCE_END.split(told.strip(), maxsplit=1)[0].strip()
+
+
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?]) (?=[A-Z`\[])")
+
+
 def console_lines(result: ToolResult) -> tuple[str, ...]:
     """The lines of the page's console in the result of a browser action."""
     texts = [part.text for part in result.content if isinstance(part, Text | Note)]
@@ -230,6 +245,18 @@ def describe_decision(approval: Approval) -> str:
     if approval.by == "message":
         return "answered with a message"
     return f"{_DECISIONS[approval.decision] if approval.decision else ''} by {approval.by}"
+
+
+def describe_refusal(row: CallRow) -> str:
+    """Say why a call was not run, by the decision about it; empty if that is not why."""
+    match row.approval:
+        case Approval(by="nobody", reason=reason):
+            return f"not approved: {reason}, and no one could be asked"
+        case Approval(by="message"):
+            return "not run: you sent a message instead"
+        case Approval(by="user", decision=Choice.REJECT_ONCE | Choice.REJECT_ALWAYS, note=note):
+            return f"rejected: {note}" if note else "rejected"
+    return ""
 
 
 _DECISIONS = {

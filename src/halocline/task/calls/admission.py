@@ -15,7 +15,7 @@ from halocline.policy.holding import NO_SANDBOX, needs_sandbox
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import FINISHES, ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
 from halocline.protocol.messages import Note, ToolCall, UserPart
@@ -60,18 +60,20 @@ OVERTAKEN = "Declined: the user sent a new message, which follows. This was not 
 
 
 class NotAdmitted(Exception):
-    """Raised when a gate stops a call; `text` is for the model, `status` is how the call ends."""
+    """Raised when a gate stops a call; `text` is for the model, `person` for people, `status` is how the call ends."""
 
     def __init__(
         self,
         text: str,
         status: CallStatus = CallStatus.REJECTED,
         *,
+        person: str = "",
         notes: tuple[UserPart, ...] = (),
         stops: bool = False,
     ) -> None:
         super().__init__(text)
         self.text = text
+        self.person = person
         self.status = status
         self.notes = notes
         self.stops = stops
@@ -109,9 +111,10 @@ class Admission:
             ToolFailure: it cannot run as the model sent it.
         """
         if self._state().pending.declined:
-            raise NotAdmitted(OVERTAKEN if self._state().pending.interjected else SKIPPED, CallStatus.SKIPPED)
+            why = OVERTAKEN if self._state().pending.interjected else SKIPPED
+            raise NotAdmitted(why, CallStatus.SKIPPED, person="skipped")
         if call.name == FINISHES and self._stands_beside_others(call):
-            raise NotAdmitted(NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED)
+            raise NotAdmitted(NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED, person="skipped")
         if PROGRESS in call.arguments:
             self._emit(*todos_changed(call, self._state().plan.todos))
         return await self._pass_gates(self.parse_call(call, self._state().last_message.model))
@@ -136,7 +139,8 @@ class Admission:
             given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:
             raise ToolFailure(
-                f"Invalid arguments for {call.name}: {error}. Nothing was run; correct them and send it again."
+                f"Invalid arguments for {call.name}: {error}. Nothing was run; correct them and send it again.",
+                person=WRONG_CALL,
             ) from error
         if tool.instead and (other := tool.instead(given, self._state().host.shell.cwd)):
             name, meant = other
@@ -152,7 +156,7 @@ class Admission:
         if meant and (tool := self._toolset.find(meant.name, state)):
             return meant, tool
         known = ", ".join(spec.name for spec in self._toolset.specs(state))
-        raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
+        raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.", person=WRONG_CALL)
 
     async def _pass_gates(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
@@ -168,7 +172,8 @@ class Admission:
         Changed arguments are judged again. A hook can only skip the approval, and only as far as yolo mode would.
         """
         if outcome.blocked:
-            raise NotAdmitted(f"Not done. {outcome.blocked} Nothing was run.", notes=outcome.notes, stops=outcome.stops)
+            text, person = f"Not done. {outcome.blocked} Nothing was run.", f"not done: {outcome.blocked}"
+            raise NotAdmitted(text, person=person, notes=outcome.notes, stops=outcome.stops)
         if outcome.arguments is not None:
             run = self._change_arguments(run, outcome.arguments)
             decision = self._judge(run)
@@ -185,7 +190,8 @@ class Admission:
             changed = self.parse_call(replace(run.call, arguments=arguments), model="")
         except ToolFailure as failure:
             raise NotAdmitted(
-                f"Not done. A hook changed this call into one that cannot run: {failure.text}"
+                f"Not done. A hook changed this call into one that cannot run: {failure.text}",
+                person="not done: a hook changed this call into one that cannot run",
             ) from failure
         note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
         return replace(changed, notes=(note,))
@@ -201,7 +207,8 @@ class Admission:
     def _judge(self, run: Run) -> Decision:
         decision = decide_call(run.summary, self._contexts.policy_context())
         if decision.verdict is Verdict.DENY:
-            raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
+            text, person = DENIED.format(reason=decision.reason, rule=decision.rule), f"blocked: {decision.reason}"
+            raise NotAdmitted(text, person=person)
         return decision
 
     async def _approve(self, run: Run, decision: Decision) -> Run:
@@ -255,7 +262,7 @@ class Admission:
     async def _require_same_diffs(self, run: Run, diffs: tuple[Diff, ...], seen: str) -> None:
         """Fail if the edit would now do something else than the user saw, because a file changed."""
         if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
-            raise ToolFailure(CHANGED)
+            raise ToolFailure(CHANGED, person="not applied: a file changed after you saw the edit")
 
     async def _apply_answer(self, run: Run, answer: ResolveApproval) -> Run:
         remark = (Note(f"The user approved this and said: {answer.note}", "approval"),) if answer.note else ()

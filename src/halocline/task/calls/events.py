@@ -158,7 +158,7 @@ def require_unmarked(run: Run) -> Run:
     if run.tool.kind not in _PASSES_ON or b"[redacted " not in (arguments := encode(run.call.arguments)):
         return run
     if secrets.redaction.holds_mark(arguments.decode()):
-        raise ToolFailure(MARKED)
+        raise ToolFailure(MARKED, person="not run: the model wrote a mark that stands for a secret")
     return run
 
 

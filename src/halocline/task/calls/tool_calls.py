@@ -90,11 +90,11 @@ class ToolCalls:
         try:
             return await self.admission.admit(call)
         except NotAdmitted as stopped:
-            self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
+            self._end(call, stopped.status, stopped.text, stopped.person, stopped.notes, ends_turn=stopped.stops)
         except Overtaken:
-            self._end(call, CallStatus.REJECTED, OVERTAKEN)
+            self._end(call, CallStatus.REJECTED, OVERTAKEN, "not run: you sent a message instead")
         except ToolFailure as failure:
-            self._end(call, CallStatus.FAILED, failure.text)
+            self._end(call, CallStatus.FAILED, failure.text, failure.person)
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -126,10 +126,10 @@ class ToolCalls:
             if run.changes_files:
                 self._log.sync_ahead()
         except Overtaken:
-            self._end(call, CallStatus.REJECTED, OVERTAKEN_ANSWER)
+            self._end(call, CallStatus.REJECTED, OVERTAKEN_ANSWER, "answered below")
         except ToolFailure as failure:
             text = self._host.secrets.redact(failure.text)
-            failed = partial(self._end, call, CallStatus.FAILED, text)
+            failed = partial(self._end, call, CallStatus.FAILED, text, failure.person)
             await self._end_with_hooks(run, text, began, failed, failed=True)
         except LogUnwritable:
             raise
@@ -230,9 +230,9 @@ class ToolCalls:
         context = self.contexts.policy_context()
         where, what = find_places(run.summary, context)
         if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
-            raise ToolFailure(MOVED)
+            raise ToolFailure(MOVED, person="not done: a path now leads to another place than the one approved")
         if run.summary.command and find_scripts(run.summary, context) != run.scripts:
-            raise ToolFailure(REWRITTEN)
+            raise ToolFailure(REWRITTEN, person="not run: a script changed after the command was allowed")
 
     def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
         content: tuple[ResultPart, ...] = fit_parts(output.content, CEILING, self._host.tools.blobs.put)
@@ -247,6 +247,7 @@ class ToolCalls:
                 diffs=output.diffs,
                 ends_turn=output.ends_turn or ends_turn,
                 seen=output.seen,
+                for_person=self._host.secrets.redact(output.for_person),
             )
         )
 
@@ -254,20 +255,22 @@ class ToolCalls:
         """End a call whose tool has a bug: the trace goes to the program's log, one line to the model."""
         _log.error("the tool %s crashed on %s", call.name, call.arguments, exc_info=bug)
         text = f"The tool {call.name} crashed ({type(bug).__name__}: {bug}). Try it once more, or continue without it."
-        self._end(call, CallStatus.FAILED, text)
+        self._end(call, CallStatus.FAILED, text, f"the tool {call.name} crashed")
 
     def _end(
         self,
         call: ToolCall,
         status: CallStatus,
         text: str,
+        person: str = "",
         notes: tuple[UserPart, ...] = (),
         *,
         ends_turn: bool = False,
     ) -> None:
         (part,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
         result = ToolResult(call.id, (part, *notes, *self._note_repetition(call, text)), is_error=True)
-        self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
+        person = self._host.secrets.redact(plain_output(person))
+        self._emit(ev.ToolCallEnded(call.id, call.name, status, result, ends_turn=ends_turn, for_person=person))
 
     def _note_writes(self, facts: Iterable[Event]) -> None:
         """Report each file that was written, unless its content is no longer stored."""

@@ -20,11 +20,11 @@ async def test_a_command_of_the_person_begins_a_task_and_is_stopped_and_told(ser
     await screen.say("!echo on; sleep 1000")
     await screen.sees("on", ".call pre")
     await screen.page.get_by_title("Stop the command", exact=True).click()
-    await screen.sees("stopped by the user", ".call")
+    await screen.sees("stopped after", ".call")
     assert await screen.barriers() == []
     await screen.page.reload()
     await screen.page.locator("[data-told=yes]").wait_for()
-    assert "stopped by the user" in await screen.transcript()
+    assert "stopped after" in await screen.transcript()
     await screen.say("what was that?")
     await screen.sees("I saw it.")
     await screen.ended()

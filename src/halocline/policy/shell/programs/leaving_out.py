@@ -88,6 +88,6 @@ def say_left_out(ground: Ground) -> str:
     """Say what the forms of a command leave out: what may be named by its name; empty if nothing is."""
     named = [path for path in ground.left_out if path and ground.hides and not ground.hides.names(path, None)]
     shown = name_some([os.path.relpath(path, ground.workspace) for path in named])
-    asked = f"{shown}, as a rule asks first; name it to ask the user" if named else ""
+    asked = f"{shown}, as a rule asks first where it is named" if named else ""
     hidden = "what an ignore file or a rule hides" if len(named) < len(ground.left_out) else ""
     return f"left out: {'; and '.join(filter(None, (asked, hidden)))}" if ground.left_out else ""

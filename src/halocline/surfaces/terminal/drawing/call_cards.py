@@ -6,12 +6,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from halocline.protocol.events.subagents import LaneEnd
-from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
+from halocline.protocol.kinds import CallStatus, Diff, ToolKind
+from halocline.protocol.left_out import has_gap
 from halocline.protocol.values import Value
 from halocline.surfaces.figures import describe_lane, format_plural
 from halocline.surfaces.grants import CHANGES
 from halocline.surfaces.rows import kinds as r
-from halocline.surfaces.rows.person_words import tell_outcome, tell_person
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import diff_view, draw_stat
@@ -146,20 +146,19 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(_describe_hidden(lines[:hidden]), "quiet"), "│", "quiet"))
     parts += [_draw_output(text) for text in shown]
-    outcome = tell_outcome(status.strip("[]"))
+    outcome = status.strip("[]")
     return [*parts, draw_end(f"✗ {outcome}", "bad") if row.failure else draw_end(outcome, _outcome_style(status))]
 
 
 def _describe_hidden(lines: Sequence[str]) -> str:
     """Count the lines. Where the middle of an output was not kept, there were more of them."""
-    has_gap = any(text.startswith("[… ") and " left out here; " in text for text in lines)
-    return f"… {'more than ' if has_gap else ''}{format_plural(len(lines), 'earlier line')}"
+    return f"… {'more than ' if has_gap(lines) else ''}{format_plural(len(lines), 'earlier line')}"
 
 
 def _draw_output(text: str) -> RenderableType:
     """A line of output, cut to the width; a remark of the tool is whole, as it may name the file with the rest."""
     remark = text.startswith("[") and text.endswith("]")
-    body = wrapped(tell_outcome(text), "quiet") if remark else line(text, "quiet")
+    body = wrapped(text, "quiet") if remark else line(text, "quiet")
     return marked(body, "│", "quiet", "│")
 
 
@@ -168,22 +167,12 @@ def _outcome_style(status: str) -> str:
     return "good" if status.startswith("[exit code 0") else "quiet"
 
 
-_REFUSALS = (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
-
-
 def _unhappy_end(row: r.CallRow, *, details: bool) -> RenderableType:
     match row.status:
-        case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
-            note = clean(row.approval.note)
-            return draw_end(f"rejected: {note}" if note else "rejected", "warn")
-        case CallStatus.REJECTED if row.approval and row.approval.by == "message":
-            return draw_end("not run: you sent a message instead", "warn")
-        case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":
-            return draw_end(f"not approved: {clean(row.approval.reason)}, and no one could be asked", "warn")
         case CallStatus.CANCELLED:
             return draw_end("interrupted", "warn")
         case CallStatus.SKIPPED:
             return draw_end("skipped", "quiet")
         case _:
-            text = clean(row.output).strip() if details else clean(tell_person(row.output))
+            text = clean(row.output if details else row.for_person).strip()
             return draw_end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")

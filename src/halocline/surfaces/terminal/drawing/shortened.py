@@ -2,7 +2,6 @@
 
 from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.surfaces.rows import kinds as r
-from halocline.surfaces.rows.person_words import tell_person
 from halocline.surfaces.terminal.drawing.call_cards import DIFF_LINES, OUTPUT_LINES
 
 MOST_KEPT = 20
@@ -36,7 +35,7 @@ def is_shortened(row: r.Row) -> bool:
         case r.ThoughtRow():
             return "\n" in row.text.strip()
         case r.CallRow() if row.status is not CallStatus.COMPLETED and not row.own:
-            return row.output.strip() not in ("", tell_person(row.output))
+            return row.output.strip() not in ("", row.for_person)
         case r.CallRow() if row.kind is ToolKind.EXECUTE or row.foreign:
             return row.output.rstrip().count("\n") > OUTPUT_LINES
         case r.CallRow() if row.diffs:

@@ -275,6 +275,7 @@ export interface CallRow {
   child?: string
   console?: Array<string>
   seq?: number
+  for_person?: string
 }
 
 /** A file that the turn changed, and how: `new`, `changed` or `deleted`. */

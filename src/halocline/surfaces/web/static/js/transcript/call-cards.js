@@ -95,6 +95,22 @@ const readAround = (task, row, diff) => ({
   open: () => openFile(task, diff.path, firstChange(hunksOf(diff.text)[0])),
 })
 
+/** How a call failed, in words for people; what the model read is below it, on demand. */
+function Failure({ row, fetch }) {
+  const said = row.for_person || row.output || ''
+  return html`
+    ${said && html`<${Output} text=${said} head />`}
+    ${
+      row.output &&
+      row.output.trim() !== said &&
+      html`<details class="tiny soft pad">
+        <summary>What the model read</summary>
+        <${Output} text=${row.output} head fetch=${fetch} />
+      </details>`
+    }
+  `
+}
+
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length)
     return html`<${Approvable} row=${row} around=${(diff) => readAround(task, row, diff)} />`
@@ -112,12 +128,12 @@ function Inside({ row, task, asks, cutOff }) {
           around=${readAround(task, row, diff)}
         />`,
       )}
-      ${failed && row.output && html`<${Output} text=${row.output} />`}
+      ${failed && html`<${Failure} row=${row} fetch=${fetch} />`}
     `
   if (row.name === 'browser_action' && !failed) return html`<${BrowserBody} row=${row} task=${task} />`
   if (row.status === 'failed' && PARTIAL.has(row.name))
     return html`
-      <${Output} text=${row.output ?? ''} head fetch=${fetch} />
+      <${Failure} row=${row} fetch=${fetch} />
       <div class="call-foot row">
         <button class="button small" onClick=${() => showConflict(task, row)}>Show conflict</button>
       </div>
@@ -129,7 +145,7 @@ function Inside({ row, task, asks, cutOff }) {
         row.output &&
         (row.status === 'completed'
           ? html`<${Answer} text=${row.output} fetch=${fetch} />`
-          : html`<${Output} text=${row.output} head fetch=${fetch} />`)
+          : html`<${Failure} row=${row} fetch=${fetch} />`)
       }
       ${row.images && html`<${Pictures} images=${row.images} />`}
     `
@@ -142,6 +158,7 @@ function Inside({ row, task, asks, cutOff }) {
       <${Output} text=${row.output} head fetch=${fetch} />
     `
   if (row.lanes && !row.status) return null
+  if (row.for_person) return html`<${Failure} row=${row} fetch=${fetch} />`
   if (row.output)
     return html`<${Output} text=${row.output} head=${!isCommand(row)} live=${!row.status && !cutOff} fetch=${fetch} />`
   if (cutOff)
