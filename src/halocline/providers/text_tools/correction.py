@@ -17,12 +17,13 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev, messages as msg
+from halocline.protocol.patterns import compile_later
 from halocline.providers import text_tools
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.reply import CALL_ENDINGS, CallIds, empty_reply, is_answer
-from halocline.providers.text_tools.early_end import CallEnd, estimate_usage
 
 if TYPE_CHECKING:
+    from halocline.providers.text_tools.early_end import CallEnd
     from halocline.providers.text_tools.printed_calls import Printed, Reading
     from halocline.providers.text_tools.quotation import ReadTexts
 
@@ -31,8 +32,8 @@ _MAY_BEGIN = (
     r"|(?i:action|assistant|call|commentary|analysis|functools|function|name|tool))"
     r"|<\||<｜|<tool|<function|\[TOOL|\]<\]"
 )
-_MADE_UP = re.compile(r"\n[ \t]*Observation:.*", re.DOTALL)
-_PIECES = re.compile(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
+_MADE_UP = compile_later(r"\n[ \t]*Observation:.*", re.DOTALL)
+_PIECES = compile_later(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
 _MUCH_TEXT = 1_500
 """Characters before a call above which it may be an example, unless the model is known to print its calls."""
 
@@ -66,7 +67,7 @@ class Correcting:
                         for words in reply.hear(event):
                             yield words
                         if reply.is_over and may_end:
-                            yield estimate_usage(request, reply.text, self._info)
+                            yield text_tools.early_end.estimate_usage(request, reply.text, self._info)
                             break
                     case ev.ThinkingDelta():
                         reply.thoughts += event.text
@@ -119,12 +120,21 @@ class _Reply:
         self._calls_otherwise = calls_otherwise
         self._reads = {spec.name for spec in request.tools if spec.reads}
         self._shown = 0
-        names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
-        self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
-        self._end = CallEnd(names)
         self.text = ""
         self.is_over = False
         self.thoughts = ""
+
+    @cached_property
+    def _names(self) -> str:
+        return "|".join(re.escape(spec.name) for spec in self._request.tools)
+
+    @cached_property
+    def _may_begin(self) -> re.Pattern[str]:
+        return re.compile(_MAY_BEGIN % self._names, re.MULTILINE)
+
+    @cached_property
+    def _end(self) -> "CallEnd":
+        return text_tools.early_end.CallEnd(self._names)
 
     def hear(self, delta: ev.TextDelta) -> Iterator[ev.TextDelta]:
         """Take text; yield it, but for what may be a call of a model that prints them, and what follows one."""
