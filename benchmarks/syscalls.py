@@ -1,6 +1,8 @@
 """What a program asks of the kernel at each step, from a trace that strace writes.
 
-Calls whose number depends on who is scheduled when (waiting, waking, sockets, signals, memory) are not counted.
+Calls whose number depends on who is scheduled when (waiting, waking, sockets, signals, memory) are not counted, nor are
+those that name another process's folder in /proc: a start looks for a task above it, at as many files as whoever
+started it has open.
 """
 
 import re
@@ -25,6 +27,7 @@ _READS = ("read", "pread64", "readv")
 _WRITES = ("write", "pwrite64", "writev")
 _SYNCS = ("fsync", "fdatasync", "sync_file_range", "syncfs", "msync", "sync")
 _FORKS = ("clone", "clone3", "fork", "vfork")
+_OF_OTHERS = re.compile(r'"/proc/\d+/')
 _PROBE_SECONDS = 20
 _CALL = re.compile(r"(\w+)\((\w*)")
 _RESULT = re.compile(r"= (-?\d+)[^=]*$")
@@ -163,7 +166,7 @@ def _sum(calls: Sequence[_Call]) -> Counts:
 
 def _count(call: _Call) -> Counts:
     return Counts(
-        syscalls=call.name not in _SOCKETS,
+        syscalls=call.name not in _SOCKETS and not _OF_OTHERS.search(call.text),
         forks=call.name in _FORKS and "CLONE_THREAD" not in call.text,
         programs=call.name == "execve" and call.result == 0,
         syncs=call.name in _SYNCS,

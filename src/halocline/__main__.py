@@ -23,6 +23,7 @@ def main() -> int:
     frame = FirstFrame()
     frame.draw(sys.argv[1:])
     gc.set_threshold(*GARBAGE)
+    _skip_folder_of_script()
     _import_msgspec()
     try:
         from halocline.surfaces.cli.main import run_main as cli
@@ -35,6 +36,12 @@ def main() -> int:
     if event_loop := sys.modules.get("halocline.surfaces.event_loop"):
         event_loop.leave_at_once(code)
     return code
+
+
+def _skip_folder_of_script() -> None:
+    """Import nothing from the folder with the programs: each import would look there first."""
+    if sys.path[:1] == [os.path.dirname(sys.argv[0])]:
+        del sys.path[0]
 
 
 def _import_msgspec() -> None:

@@ -16,6 +16,7 @@ from halocline.protocol.values import Value
 ROOT = Path(__file__).parents[2]
 POWER, WHOLE = "tests/crashes/test_power_loss.py", "tests/files/test_whole_files.py"
 FORK = "tests/runtime/test_fork_durability.py"
+SAFE = "tests/journeys/test_safe_changes.py"
 RESTORE = "tests/checkpoints/test_together.py::test_after_a_loss_of_power_"
 
 
@@ -47,6 +48,12 @@ MUTANTS: Mapping[str, Mutant] = {
         "task/calls/ask_person.py", "            await self._log.sync()\n", "            pass\n"
     ),
     "the log before a change": Mutant("task/calls/tool_calls.py", "gather(self._log.sync(), ", "gather("),
+    "the checkpoint before a change": Mutant(
+        "task/calls/tool_calls.py",
+        "gather(self._log.sync(), present)",
+        "gather(self._log.sync(), asyncio.to_thread(present.close))",
+        (SAFE,),
+    ),
     "the log at the end of a turn": Mutant("task/task.py", "        await self.log.sync()\n", ""),
     "a checkpoint before its reference": Mutant(
         "checkpoints/repository/repository.py",

@@ -11,8 +11,8 @@ from tests.journeys.conftest import LONGEST
 from tests.once_per_run import once_per_run
 from tests.samples import SAMPLED
 
-from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, RULE_ROWS
+from halocline.protocol.permission_rules import IGNORE_FILES
 from halocline.store.paths import PROJECT_RULES
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.subagents.monitor import report_of
 from halocline.services.commits import propose_message
-from halocline.surfaces.cli.plain.headless import Result
+from halocline.surfaces.cli.plain.json_results import Result
 from halocline.surfaces.export.html import to_html
 from halocline.surfaces.export.markdown import to_markdown
 from halocline.surfaces.rows.fold import rows_of

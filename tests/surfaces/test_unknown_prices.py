@@ -22,7 +22,7 @@ from halocline.surfaces import costs
 from halocline.surfaces.acp.updates import make_usage
 from halocline.surfaces.board.entries import TaskEntry
 from halocline.surfaces.cli.commands.tasks.stats import _format_amount
-from halocline.surfaces.cli.plain.headless import Result
+from halocline.surfaces.cli.plain.json_results import Result
 from halocline.surfaces.editor.status import _describe_task
 from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.slash.status import _describe_cost
@@ -113,7 +113,7 @@ SURFACES: dict[str, Callable[[Log], str]] = {
         TaskEntry(info_of(log)).row.cost + TaskEntry(info_of(log), fold_events(log)).row.cost
     ),
     "surfaces/cli/commands/tasks/stats.py: halo stats": lambda log: _format_amount(amount_of(log))[2],
-    "surfaces/cli/plain/headless.py: --output-format json": lambda log: (
+    "surfaces/cli/plain/json_results.py: --output-format json": lambda log: (
         f"cost {Result.of(fold_events(log), 1.0, None).cost}"
     ),
     "surfaces/editor/status.py: halo editor": lambda log: f"cost {_describe_task(fold_events(log), '')['cost']}",

@@ -8,7 +8,7 @@ from halocline.protocol.state.draft import DRAFT_ENDS
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.task.log import Log, LogUnwritable, read_log, read_past
-from halocline.task.running_reply import REPLY_NAME
+from halocline.task.running_reply import REPLY_NAME, has_reply
 
 PIECES = (
     ev.ThinkingDelta("Let me "),
@@ -134,6 +134,17 @@ def test_a_file_that_was_left_although_the_reply_has_ended_is_not_shown_again(fo
 def test_a_second_reply_is_kept_without_the_first(folder):
     streamed(folder, then=(ENDS[ev.AssistantMessageCompleted], ev.StepStarted(model="n"), ev.TextDelta("Next")))
     assert [(reply.text, reply.model) for reply in replies(read_past(folder, "t"))] == [("Whole.", ""), ("Next", "n")]
+
+
+def test_between_two_replies_there_is_none(folder):
+    with closing(Log(folder, "t")) as log:
+        log.append(ev.StepStarted(model="m"))
+        log.show(PIECES[0])
+        assert has_reply(folder)
+        log.append(ENDS[ev.AssistantMessageCompleted])
+        assert not has_reply(folder)
+        log.show(PIECES[0])
+        assert has_reply(folder)
 
 
 def test_a_torn_end_leaves_the_pieces_before_it(folder, tmp_path):

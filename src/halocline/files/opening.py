@@ -1,7 +1,9 @@
-"""The one way to open files for reading: resolve the path once, then open it component by component without links.
+"""The one way to open files for reading: what is opened is what its resolved path was found to name, or nothing.
 
-Either exactly the resolved place is opened, or nothing: a link that appears between check and use is an error. Checks
-on what was opened use its descriptor.
+On Linux a file is first opened without its content: the system tells the path of that descriptor, and then opens what
+it holds, so nothing can come between. Elsewhere, and for all but regular files, the path is resolved once, then opened
+component by component without links: a link that appears between check and use is an error. Checks on what was opened
+use its descriptor.
 """
 
 import os
@@ -12,7 +14,7 @@ from errno import EACCES, EINVAL, ELOOP, ENOENT, ENXIO
 from pathlib import Path
 
 from halocline.files import regular
-from halocline.files.real_paths import find_real_path
+from halocline.files.real_paths import find_real_path, open_without_content
 from halocline.ports.host import Scope
 
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
@@ -121,10 +123,8 @@ def open_resolved(path: Path | str, scope: Scope | None = None) -> Iterator[tupl
 
     Raises OSError: nothing is there, a link appeared in the path, or it is outside the scope.
     """
-    place = find_place(path)
-    fd = open_place(place)
+    fd, place, found = _open_held_file(path) or _open_step_by_step(path)
     try:
-        found = os.fstat(fd)
         if scope and (why := scope.refusal(place, found)):
             raise OSError(EACCES, why, str(path))
         yield fd, place, found
@@ -134,11 +134,15 @@ def open_resolved(path: Path | str, scope: Scope | None = None) -> Iterator[tupl
 
 def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
     """Stat what a path resolves to, without opening it; None when nothing is there or it is hidden. Raises OSError."""
-    place = find_place(path)
+    if held := open_without_content(os.fspath(path)):
+        os.close(held[0])
+    place = held[1] if held else find_place(path)
     if scope and scope.hides(place):
         return None
     if scope and (why := scope.refusal(place)):
         raise OSError(EACCES, why, str(path))
+    if held and stat.S_ISREG(held[2].st_mode):
+        return held[2]
     folder, _, name = place.rpartition("/")
     try:
         parent = open_folder(folder)
@@ -153,6 +157,26 @@ def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | No
     if stat.S_ISLNK(found.st_mode):
         raise OSError(ELOOP, CIRCLE if _leads_in_circle(place) else CHANGED, str(path))
     return found
+
+
+def _open_held_file(path: Path | str) -> tuple[int, str, os.stat_result] | None:
+    """Open the regular file that a path leads to, as it is held open already; None where that cannot be done."""
+    if (opened := open_without_content(os.fspath(path))) is None:
+        return None
+    held, place, found = opened
+    try:
+        fd = os.open(f"/proc/self/fd/{held}", regular.READING) if stat.S_ISREG(found.st_mode) else None
+        return None if fd is None else (fd, place, found)
+    except OSError:  # opening it by its path says why
+        return None
+    finally:
+        os.close(held)
+
+
+def _open_step_by_step(path: Path | str) -> tuple[int, str, os.stat_result]:
+    place = find_place(path)
+    fd = open_place(place)
+    return fd, place, os.fstat(fd)
 
 
 def _leads_in_circle(place: str) -> bool:

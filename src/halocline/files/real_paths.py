@@ -27,17 +27,31 @@ def _ask_for_folder(path: str | bytes) -> str | None:
     return os.path.join(place, name)
 
 
-def _ask_system(path: str | bytes) -> str | None:
-    """Return the real path of what is at a path now. None if there is nothing, or the system's answer is in doubt."""
+def open_without_content(path: str | bytes) -> tuple[int, str, os.stat_result] | None:
+    """Open what is at a path now, without its content, and return the descriptor, the real path and the stat of it.
+
+    None if there is nothing, or the system's answer is in doubt, as it always is where only Linux would have it.
+    """
+    if not _PATH_ONLY:
+        return None
     try:
         fd = os.open(path, _PATH_ONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        name = os.readlink(f"/proc/self/fd/{fd}")
+        name, found = os.readlink(f"/proc/self/fd/{fd}"), os.fstat(fd)
         # A file that was deleted or is in another root has a name that means another file here, or none.
-        return name if name[0] == "/" and os.path.samestat(os.fstat(fd), os.lstat(name)) else None
+        if name[0] == "/" and os.path.samestat(found, os.lstat(name)):
+            return fd, name, found
     except OSError:
+        pass
+    os.close(fd)
+    return None
+
+
+def _ask_system(path: str | bytes) -> str | None:
+    """Return the real path of what is at a path now. None if there is nothing, or the system's answer is in doubt."""
+    if not (opened := open_without_content(path)):
         return None
-    finally:
-        os.close(fd)
+    os.close(opened[0])
+    return opened[1]

@@ -45,9 +45,10 @@ class GitFolder(Value, frozen=True):
     @property
     def last_commit(self) -> str:
         """The short hash of the commit that is checked out, and its subject if git's log has it; may be empty."""
-        entries = [_ENTRY.fullmatch(line) for line in _read(self.path / "logs" / "HEAD", _LARGEST_LOG).splitlines()]
-        if not entries or (last := entries[-1]) is None:
+        lines = _read(self.path / "logs" / "HEAD", _LARGEST_LOG).splitlines()
+        if not lines or (last := _ENTRY.fullmatch(lines[-1])) is None:
             return ""
+        entries = (_ENTRY.fullmatch(line) for line in lines if last[1] in line)
         told = [one[2] or "" for one in entries if one and one[1] == last[1]]
         subjects = [_COMMITS.sub("", text) for text in told if _COMMITS.match(text)]
         return " ".join([last[1][:_SHORT_HASH], *subjects[-1:]])

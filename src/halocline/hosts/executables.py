@@ -1,9 +1,8 @@
 """Finds the programs we start."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from halocline.installation import program_folders
 from halocline.protocol.errors import ToolFailure
 
 
@@ -22,10 +21,22 @@ def find_ripgrep() -> str:
     Raises:
         ToolFailure: there is none.
     """
-    program = find_program("rg", program_folders()) or find_program("rg")
+    program = find_program("rg", _program_folders()) or find_program("rg")
     if program is None:
         raise ToolFailure(
             "ripgrep (`rg`) is not installed, so this tool cannot search. Search with execute_command instead.",
             "Reinstall Halocline, or install ripgrep.",
         )
     return program
+
+
+def _program_folders() -> Iterator[str]:
+    """Yield the folders where installers put the programs of our packages, the usual ones first.
+
+    A virtual environment has one; `pip install --user` and `--target`, and archives that unpack themselves, others.
+    """
+    from sysconfig import get_path  # costs a millisecond, and only searches need it
+
+    yield get_path("scripts")
+    yield os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "bin")
+    yield get_path("scripts", f"{os.name}_user")

@@ -16,7 +16,6 @@ from halocline import net
 from halocline.net.address import address_of
 from halocline.net.connection import Answer, Connection, ConnectionLost, ProtocolError
 from halocline.net.dialing import Dialer
-from halocline.net.inflating import Inflater
 from halocline.net.network import DIRECT, Network
 from halocline.net.request_head import request_head
 from halocline.protocol import json_input
@@ -48,7 +47,7 @@ class Response:
             ModelError: the connection broke (network) or was silent for too long (stalled).
         """
         client, patience = self._client, self._client.network.first_byte_timeout
-        inflater = Inflater(self.headers.get("content-encoding", ""))
+        inflater = net.inflating.Inflater(self.headers.get("content-encoding", ""))
         try:
             while chunk := await self._connection.chunk(patience):
                 for piece in inflater.feed(chunk):

@@ -1,9 +1,10 @@
 """A decision of the gate, and all that it depends on besides the call itself."""
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
-from halocline.policy.paths import Classifier, Resolved
+from halocline.policy.paths import Classifier, Folders, Resolved, resolve_folders
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Grant, Mode
@@ -19,7 +20,8 @@ class Decision(Value, frozen=True):
     read-only command. `scripts` are the workspace files that it runs, each with a fingerprint. `grade` is how grave it
     is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their forms; `left_out` says
     what those leave out. `lost` is what it may lose that no checkpoint holds; "." if there are none. `changes` are the
-    paths of all directory entries that the call can change, and where they lead; None if it may change any.
+    paths of all directory entries that the call can change, and where they lead; None if it may change any. `folders`
+    are the task's own by which paths were judged; None if there were none.
     """
 
     verdict: Verdict
@@ -37,10 +39,11 @@ class Decision(Value, frozen=True):
     left_out: str = ""
     lost: tuple[str, ...] = ()
     changes: tuple[str, ...] | None = None
+    folders: Folders | None = None
 
 
-class PolicyContext(Value, frozen=True):
-    """Everything a decision depends on besides the call itself.
+class PolicyContext(Value, frozen=True, dict=True):
+    """Everything a decision depends on besides the call itself. It is made for one call.
 
     `outputs` is the folder with saved command output. `exported` are the variables that earlier commands changed in
     the shell, `path` is PATH if it is one of them; `sandbox` is the state of the sandbox. `roots` are the task's
@@ -62,8 +65,16 @@ class PolicyContext(Value, frozen=True):
     roots: tuple[OtherRoot, ...] = ()
     subagent: bool = False
 
-    def classifier(self, guard: Callable[[Resolved], Place | None] | None = None) -> Classifier:
-        """Return the classifier of places for the task, with the `guard` that rules stand for."""
-        return Classifier(
-            self.workspace, self.home, outputs=self.outputs, ignored=self.book.ignored, roots=self.roots, guard=guard
-        )
+    def classifier(
+        self, guard: Callable[[Resolved], Place | None] | None = None, folders: Folders | None = None
+    ) -> Classifier:
+        """Return the classifier of places for the task, with the `guard` that rules stand for.
+
+        `folders` are the task's own, if they are known.
+        """
+        return Classifier(folders or self.own_folders, ignored=self.book.ignored, roots=self.roots, guard=guard)
+
+    @cached_property
+    def own_folders(self) -> Folders:
+        """The task's own folders without links, as they are when first asked for."""
+        return resolve_folders(self.workspace, self.home, self.outputs)

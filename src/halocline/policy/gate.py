@@ -19,7 +19,7 @@ from halocline.policy.commands import Circumstances, Use
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.grades import find_lost, grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
-from halocline.policy.paths import Classifier, Resolved
+from halocline.policy.paths import Classifier, Folders, Resolved
 from halocline.policy.rules import changed_scripts, guarded_uses, may_guard, rule_covers
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary
@@ -60,6 +60,7 @@ def _decide_call(summary: Summary, context: PolicyContext) -> Decision:
         places=tuple(path.path for path in paths),
         identities=tuple(path.identity for path in paths),
         changes=_list_changes(summary, paths, acts[0]),
+        folders=context.own_folders if paths else None,
     )
 
 
@@ -78,15 +79,15 @@ def find_places(summary: Summary, context: PolicyContext) -> tuple[tuple[str, ..
     return tuple(path.path for path in paths), tuple(path.identity for path in paths)
 
 
-def build_classifier(context: PolicyContext, call: Summary | None = None) -> Classifier:
-    """Return the classifier of places for a task, or for the files that a judged call reaches."""
+def build_classifier(context: PolicyContext, call: Summary | None = None, folders: Folders | None = None) -> Classifier:
+    """Return the classifier of places for a task, or for the files that a call reaches that was judged by `folders`."""
     call = call or Summary("", ToolKind.READ, tool="read_file")
-    return context.facts.find_once(context, (call,), partial(_build_classifier, context, call))
+    return context.facts.find_once(context, (call,), partial(_build_classifier, context, call, folders))
 
 
-def _build_classifier(context: PolicyContext, call: Summary) -> Classifier:
+def _build_classifier(context: PolicyContext, call: Summary, folders: Folders | None) -> Classifier:
     places = _resolve_paths(call, context) if any(rule.paths for rule in context.book.rules) else ()
-    return context.classifier(_build_guard(context, call.tool, call.agent, places))
+    return context.classifier(_build_guard(context, call.tool, call.agent, places), folders)
 
 
 def _build_guard(

@@ -12,7 +12,7 @@ from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.config_locations import PLUGIN_COPIES
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import OtherRoot, Place
+from halocline.protocol.permission_rules import IGNORE_FILES, OtherRoot, Place
 from halocline.protocol.values import Value
 
 LONGEST_PATH = 4_096
@@ -20,8 +20,6 @@ LONGEST_PATH = 4_096
 
 A smaller limit would be a hole: what is not looked at may then be a path that leads anywhere.
 """
-IGNORE_FILES = (".haloclineignore", ".clineignore")
-"""Files with `.gitignore` syntax that hide files of the workspace from the model."""
 
 
 class Resolved(Value, frozen=True):
@@ -77,31 +75,43 @@ _BROKEN = compile_later("[\0\ud800-\udc7f\udd00-\udfff]")
 """Characters and halves of them that no path can have; the other halves stand for bytes."""
 
 
+class Folders(Value, frozen=True):
+    """The task's own folders, without links: its workspace, Halocline's home, what may be read of that; "" for none."""
+
+    workspace: str
+    home: str = ""
+    outputs: str = ""
+
+
+def resolve_folders(workspace: Path, home: Path | None = None, outputs: Path | None = None) -> Folders:
+    """Resolve the links of a task's own folders, as they are now."""
+    real = find_real_path(home) if home else ""
+    return Folders(find_real_path(workspace), real, _resolve_below(outputs, home, real) if outputs else "")
+
+
 class Classifier:
     """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once.
 
-    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read, besides the copies
-    of plug-ins; `ignored` are the lines of the workspace's ignore files, and `roots` the task's other folders. `guard`
+    `home` is where Halocline keeps its own files; of these the task may read its outputs and the copies of plug-ins.
+    `ignored` are the lines of the workspace's ignore files, and `roots` the task's other folders. `guard`
     is what rules make of a place that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if they ask
     first, None if neither.
     """
 
     def __init__(
         self,
-        workspace: Path,
+        workspace: Path | Folders,
         home: Path | None = None,
         *,
-        outputs: Path | None = None,
         ignored: tuple[str, ...] = (),
         roots: tuple[OtherRoot, ...] = (),
         guard: Callable[[Resolved], Place | None] | None = None,
     ) -> None:
-        self.workspace = find_real_path(workspace)
-        self.home = find_real_path(home) if home else ""
+        folders = workspace if isinstance(workspace, Folders) else resolve_folders(workspace, home)
+        self.workspace, self.home, self._outputs = folders.workspace, folders.home, folders.outputs
         self.roots = (OtherRoot(self.workspace, ignored), *roots)
         self.has_ignored = guard is not None or any(root.ignored for root in self.roots)
         self._guard = guard
-        self._outputs = _resolve_below(outputs, home, self.home) if outputs else ""
         self._folds = {root.path: bool(root.ignored) and folds_case(root.path) for root in self.roots}
         self._other_names: dict[int, tuple[str, ...]] | None = None
 

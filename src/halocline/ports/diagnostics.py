@@ -6,6 +6,9 @@ from typing import Protocol
 
 from halocline.protocol.values import Value
 
+LARGEST_TEXT = 1_000_000
+"""Bytes of the largest text that is sent to a server."""
+
 
 class Problem(Value, frozen=True):
     """An error in a file. `line` counts from 1, `text` is that line, and `source` is the tool that found it."""

@@ -1,9 +1,9 @@
 """Reads how a command ended from the last line of its result. Pure."""
 
-import re
+from halocline.protocol.patterns import compile_later
 
-_ANSWER = re.compile(r"\[exit code (\d+): ([^,\]]+)")
-_END = re.compile(r"\[(?:exit code (-?\d+)|killed by (\w+)|(stopped): it was still running)")
+_ANSWER = compile_later(r"\[exit code (\d+): ([^,\]]+)")
+_END = compile_later(r"\[(?:exit code (-?\d+)|killed by (\w+)|(stopped): it was still running)")
 
 
 def command_end(output: str) -> str:

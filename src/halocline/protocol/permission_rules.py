@@ -5,6 +5,9 @@ from enum import StrEnum
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.values import Value
 
+IGNORE_FILES = (".haloclineignore", ".clineignore")
+"""Files with `.gitignore` syntax that hide files of the workspace from the model."""
+
 
 class Verdict(StrEnum):
     """Decision of the policy."""

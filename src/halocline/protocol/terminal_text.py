@@ -1,7 +1,6 @@
 """Strips terminal control sequences from text, or all but its colors, or all that is not seen; pure."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from itertools import groupby
 
@@ -49,6 +48,8 @@ def cut_words(text: str, most: int) -> str:
 
 
 def _is_hidden(sign: str) -> bool:
+    import unicodedata  # only needed for other scripts
+
     return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") or 0xFE00 <= ord(sign) <= 0xFE0F
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         auth as auth,
         errors as errors,
         extra_body as extra_body,
+        refused_parts as refused_parts,
         response_format as response_format,
         text_tools as text_tools,
         thinking as thinking,

@@ -5,7 +5,6 @@ And as much of a tool's description as they take.
 
 import re
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -32,7 +31,11 @@ def fit_name(name: str) -> str:
 
 def fit_id(id: str, allowed: re.Pattern[str], size: int) -> str:
     """Return a call's id; where it is not in the allowed form, a hash of this size in its place."""
-    return id if allowed.fullmatch(id) else sha256(id.encode(errors="replace")).hexdigest()[:size]
+    if allowed.fullmatch(id):
+        return id
+    from hashlib import sha256
+
+    return sha256(id.encode(errors="replace")).hexdigest()[:size]
 
 
 def put_in_turn(messages: Iterable[bytes], *, reply_between: bool = False) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ _KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 _ANTHROPIC_VERSION = "2023-06-01"
 
 
-class Endpoint(Value, frozen=True):
+class Endpoint(Value, frozen=True, dict=True):
     """One model of one vendor, and how to reach it.
 
     `model` is the vendor's own name for it, `known` what is known about it (`own_prices`: the user set its prices);
@@ -56,7 +57,7 @@ class Endpoint(Value, frozen=True):
     def url(self) -> str:
         return (self.base_url or self.vendor.base_url).rstrip("/")
 
-    @property
+    @cached_property
     def at_home(self) -> bool:
         """True if it is the vendor's own server, not another one that speaks the same API."""
         return address_of(self.url) == address_of(self.vendor.base_url)

@@ -18,7 +18,6 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import encode_json
-from halocline.providers.refused_parts import PARTS, change_parts, learn_change
 
 FIELDS = (
     "stream_options",
@@ -97,7 +96,7 @@ class Attempt:
 
     def _change(self, body: Sequence[bytes]) -> dict[str, Any]:
         document = json_input.decode(b"".join(body), dict[str, Any])
-        change_parts(document, self._parts)
+        providers.refused_parts.change_parts(document, self._parts)
         return document
 
     def _change_part(self, error: ModelError, body: Sequence[bytes]) -> bool:
@@ -105,8 +104,8 @@ class Attempt:
             return False
         rows = providers.errors.read_table()["part"]
         named = {row["part"] for row in rows if re.search(row["words"], error.said, re.IGNORECASE)}
-        for name in [name for name in PARTS if name in named]:
-            learned = learn_change(name, self._change(body), error.said, self._parts.get(name))
+        for name in [name for name in providers.refused_parts.PARTS if name in named]:
+            learned = providers.refused_parts.learn_change(name, self._change(body), error.said, self._parts.get(name))
             if learned is not None:
                 self._parts = {**self._parts, name: learned}
                 if name == "results":

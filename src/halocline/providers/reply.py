@@ -5,7 +5,6 @@ that was sent more than once, or beside an empty one, one is taken.
 """
 
 import os
-import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import islice
@@ -16,6 +15,7 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input, messages as msg
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, ToolCallDelta, UsageReported
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
@@ -28,8 +28,8 @@ KIND = r"(?:\w{1,20}[:|]|[|｜]\w{1,20}[|｜])?"
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
 _ARGUMENTS_APART = "(another call of this reply came without a name, so these arguments may be missing)"
 _BEFORE_NAME = ("functions.", "default_api.", "default_api:")
-_BEHIND_NAME = re.compile(r":\d+\Z")
-_SEAM = re.compile(r"\}\s*(?=\{)")
+_BEHIND_NAME = compile_later(r":\d+\Z")
+_SEAM = compile_later(r"\}\s*(?=\{)")
 _MOST_SEAMS = 50
 
 _decode_object = json_input.Decoder(JsonObject).decode

@@ -12,9 +12,8 @@ from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.state.state import State
-from halocline.runtime import history, prompts
+from halocline.runtime import history, parts, prompts
 from halocline.runtime.controller import Controller
-from halocline.runtime.parts.files import build_reading_files
 from halocline.store.tasks.history import find_task
 from halocline.task.log import follow_log, read_past, settle_log
 
@@ -181,7 +180,7 @@ class TaskQueries:
     def _files(self, task: str) -> "Files":
         """Return the files as a task reads them that is open here, with unsaved text; for others, those on disk."""
         is_here = self.is_open(task) and not self.is_attached(task)
-        return self._controller.task(task).host.tools.files if is_here else build_reading_files()
+        return self._controller.task(task).host.tools.files if is_here else parts.files.build_reading_files()
 
     def mcp_prompts(self, task: str) -> "list[McpPrompt]":
         """Return the prompts of an open task's MCP servers. `command` has no leading slash."""

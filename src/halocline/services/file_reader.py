@@ -177,7 +177,7 @@ class FileReader:
         """Return the resolved place of a path that may be shown. Raises UsageError."""
         if "\0" in path:
             raise UsageError("This path is not valid.", "")
-        decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), self._policy)
+        decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), replace(self._policy))
         place = decision.places[0]
         if decision.rule == "ignored":
             raise UsageError(f"{path} is hidden by an ignore file.", "")

@@ -3,9 +3,9 @@
 What must stay true: it breaks where rich breaks, so that a text that grows does not move when it is printed.
 """
 
-import re
+from halocline.protocol.patterns import compile_later
 
-_WORD = re.compile(r"\s*\S+\s*")
+_WORD = compile_later(r"\s*\S+\s*")
 
 
 def wrap_line(line: str, width: int, *, folds: bool = True) -> list[str]:

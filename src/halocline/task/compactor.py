@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from halocline import task
 from halocline.context import compaction
 from halocline.context.request import Context
 from halocline.ports.model import Model, Request
@@ -19,11 +20,8 @@ from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.compaction import CompactionCause
-from halocline.protocol.file_names import make_printable
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
-from halocline.task.refused_pictures import Lighter
-from halocline.task.refused_tools import LEFT_OUT, MOST_REFUSED, find_refused_tool
 from halocline.task.spending import OverBudget, Spending
 
 if TYPE_CHECKING:
@@ -83,13 +81,9 @@ class Compactor:
                 self._spending.refused = over.verdict
                 return
             except ModelError as error:
-                if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
+                changed = task.refused_tools.report_tool(error, request, self._state(), refused)
+                if changed:
                     refused += 1
-                    said = LEFT_OUT.format(tool=make_printable(tool.tool), server=tool.server, why=error.text)
-                    changed: list[ev.Event] = [
-                        ev.McpToolRefused(tool=tool.name, why=error.text, model=request.model),
-                        ev.Noticed(said),
-                    ]
                 elif shorter := self._recover(error, request, shares.pop(0)):
                     changed = [shorter]
                 else:
@@ -99,22 +93,23 @@ class Compactor:
 
     async def _ask(self, request: Request) -> AsyncGenerator[ev.Event, None]:
         """Send a request, and again without pictures if those, and no tool, may be why it was refused."""
-        lighter, asked = Lighter(), request
+        lighter, asked = None, request
         while True:
             try:
                 async with self._spending.room_for(asked):
                     yield ev.StepStarted(model=asked.model)
                     async with aclosing(self._model.stream(asked)) as stream:
                         async for event in stream:
-                            if isinstance(event, ANSWERS) and (helped := lighter.take_result()):
+                            if lighter and isinstance(event, ANSWERS) and (helped := lighter.take_result()):
                                 yield helped
                             yield event
                 return
             except OverBudget:
                 raise
             except ModelError as error:
-                if find_refused_tool(error, asked, self._state()):
+                if task.refused_tools.find_refused_tool(error, asked, self._state()):
                     raise
+                lighter = lighter or task.refused_pictures.Lighter()
                 again = lighter.lighten(error, asked)
                 if again is None:
                     raise lighter.choose_error(error) from None

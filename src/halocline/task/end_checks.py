@@ -4,6 +4,7 @@ A report that the task is done is checked against what happened: if the newest e
 model is told once. A second report ends the turn, whose end says what failed.
 """
 
+from halocline import task
 from halocline.context import notes
 from halocline.ports.tool import Toolset
 from halocline.protocol.command_ends import command_failure
@@ -11,7 +12,6 @@ from halocline.protocol.events import AnswerAccepted, AnswerRefused, CompletionQ
 from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import State
-from halocline.task.structured_answer import judge_answer
 
 EndCheck = CompletionRequired | CompletionQuestioned | AnswerAccepted | AnswerRefused
 
@@ -25,7 +25,9 @@ def check_end(state: State, toolset: Toolset) -> tuple[EndCheck, ...]:
     doubts += [notes.double_check.ask_for_check()] if _is_to_be_checked(state) else []
     if doubts:
         return (CompletionQuestioned(content=(*doubts,)),)
-    return judge_answer(state)
+    if state.answer.schema is None:  # then it need not be loaded
+        return ()
+    return task.structured_answer.judge_answer(state)
 
 
 def is_goal_due(state: State) -> bool:

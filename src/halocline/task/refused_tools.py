@@ -7,7 +7,9 @@ import re
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import Event, McpToolRefused, Noticed
 from halocline.protocol.events.mcp import SEPARATOR, McpTool, tool_named
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.state.state import State
 
@@ -22,6 +24,14 @@ _PLACES = (
 _ABOUT_TOOLS = compile_later(r"tool|function|schema|parameter", re.IGNORECASE)
 _ABOUT_MESSAGES = compile_later(r"\b(messages|contents|input)\W{1,4}\d|\btool_(calls?|use|result)\b")
 """Places of calls and results, whose tool is not what is wrong."""
+
+
+def report_tool(error: ModelError, request: Request, state: State, refused: int) -> list[Event]:
+    """Return the events that leave the refused tool out of later requests; none after too many, or if it is none."""
+    if refused >= MOST_REFUSED or (tool := find_refused_tool(error, request, state)) is None:
+        return []
+    said = LEFT_OUT.format(tool=make_printable(tool.tool), server=tool.server, why=error.text)
+    return [McpToolRefused(tool=tool.name, why=error.text, model=request.model), Noticed(said)]
 
 
 def find_refused_tool(error: ModelError, request: Request, state: State) -> McpTool | None:

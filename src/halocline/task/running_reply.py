@@ -38,7 +38,8 @@ class RunningReply:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / REPLY_NAME
-        self._file: int | None = None
+        self._file: int | None = None  # kept open from one reply to the next, as a new file costs more than a line
+        self._is_empty = True
         self._deltas: list[Delta] = []
         self._recent = ""
 
@@ -49,16 +50,18 @@ class RunningReply:
         self._deltas.append(delta)
         if (clean := redact(recent)) != recent:
             self._write_anew(after, redact)
-        elif self._file is None:
-            self._file = _write_lines(self._path, after, self._deltas)
         else:
-            write_whole(self._file, codec.encode(delta) + b"\n")
+            self._file = _open_new(self._path) if self._file is None else self._file
+            write_whole(
+                self._file, _encode_lines(after, self._deltas) if self._is_empty else codec.encode(delta) + b"\n"
+            )
+        self._is_empty = False
         self._recent = clean if len(clean) < 2 * _LOOKED_BACK else clean[-_LOOKED_BACK:]
 
     def _write_anew(self, after: int, redact: Callable[[str], str]) -> None:
         """Replace the file: a piece has ended a secret whose beginning was written before."""
         self._deltas = [replace(delta, text=redact(delta.text)) for delta in join_deltas(self._deltas)]
-        self.close()
+        self._drop_file()
         new = self._path.with_name(f"{REPLY_NAME}.tmp")
         try:
             file = _write_lines(new, after, self._deltas)
@@ -69,23 +72,34 @@ class RunningReply:
         self._file = file
 
     def forget(self) -> None:
-        """Remove the file: the reply is in the log, or void."""
+        """Empty the file: the reply is in the log, or void."""
         self._deltas, self._recent = [], ""
-        if self._file is not None:
-            self.close()
-            with suppress(OSError):  # then it is out of date all the same
-                os.unlink(self._path)
+        if self._file is not None and not self._is_empty:
+            try:
+                os.ftruncate(self._file, 0)
+                self._is_empty = True
+            except OSError:  # then it is out of date all the same
+                self._drop_file()
 
     def close(self) -> None:
-        """Close the file; it stays."""
-        file, self._file = self._file, None
+        """Close the file; a reply in it stays."""
+        if self._file is not None and self._is_empty:
+            remove_reply(self._path.parent)
+        self._drop_file()
+
+    def _drop_file(self) -> None:
+        """Close the file; the next reply has a new one."""
+        file, self._file, self._is_empty = self._file, None, True
         if file is not None:
             os.close(file)
 
 
 def has_reply(folder: Path) -> bool:
     """True if a reply is running in a task, or was when its process was killed."""
-    return (folder / REPLY_NAME).exists()
+    try:
+        return os.stat(folder / REPLY_NAME).st_size > 0
+    except OSError:
+        return False
 
 
 def remove_reply(folder: Path) -> None:
@@ -121,13 +135,17 @@ def _read_reply(folder: Path) -> tuple[int, list[Delta]]:
 
 def _write_lines(path: Path, after: int, deltas: Sequence[Delta]) -> int:
     """Write a new file, and return it open for more. Raises OSError."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    file = _open_new(path)
     try:
         write_whole(file, _encode_lines(after, deltas))
     except OSError:
         os.close(file)
         raise
     return file
+
+
+def _open_new(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
 
 
 def _encode_lines(after: int, deltas: Sequence[Delta]) -> bytes:

@@ -15,8 +15,8 @@ from halocline.checkpoints.store.objects import write_private
 from halocline.files.folder_mark import read_mark
 from halocline.files.regular import read_beginning
 from halocline.files.stamp import is_settled
-from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import IGNORE_FILES
 
 JOURNAL = "restoring.json"
 """File name of the journal of a running restore."""

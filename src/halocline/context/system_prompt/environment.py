@@ -208,8 +208,8 @@ def _shown_path(path: str, workspace: Path) -> str:
 
 def _project_lines(workspace: Path, hides: Callable[[str], bool], *, compact: bool) -> Iterator[str]:
     git = find_git_folder(workspace)
-    if git and git.branch:
-        yield f"{_BRANCH}: {_one_line(git.branch)}"
+    if git and (branch := git.branch):
+        yield f"{_BRANCH}: {_one_line(branch)}"
     if not compact:
         yield from list_facts(workspace, git)
     if workspace in (Path.home(), Path.home() / "Desktop", Path(workspace.anchor)):

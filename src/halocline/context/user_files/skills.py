@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from halocline import context
 from halocline.context.budget import Budget, fit_lines
-from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.protocol.config_locations import SKILL_ROWS, Dialect
 from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.file_names import make_printable
@@ -122,7 +121,7 @@ def read_instructions(skill: Skill) -> str:
     """Read the text below the front matter; a very long one is cut, with a note. Raises OSError."""
     read = _read_file(skill.file)
     rest = f"\n[The rest of {skill.file} is omitted; read it with read_file.]" if read.is_cut else ""
-    return split_head(read.text)[1] + rest
+    return context.instructions.markdown_head.split_head(read.text)[1] + rest
 
 
 def bundled_files(skill: Skill, most: int) -> tuple[str, ...]:
@@ -174,14 +173,14 @@ def _read_skill(folder: Path, within: str) -> Skill:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
-        head, body = split_head(_read_file(str(file)).text)
+        head, body = context.instructions.markdown_head.split_head(_read_file(str(file)).text)
     except FileNotFoundError:
         raise _Invalid(f"it has no {FILE}.") from None
     except OSError as error:
         raise _Invalid(f"{FILE} cannot be read ({error.strerror}).") from error
     if len(folder.name) > LONGEST_NAME or not folder.name.isprintable():
         raise _Invalid(f"the name of its folder is longer than {LONGEST_NAME} characters, or cannot be printed.")
-    fields = read_fields(head)
+    fields = context.instructions.markdown_head.read_fields(head)
     description = fields.get("description", "").strip() or _first_paragraph(body)
     if not description or len(description) > LONGEST_DESCRIPTION:
         raise _Invalid(f"its description is empty or longer than {LONGEST_DESCRIPTION} characters.")

@@ -6,8 +6,6 @@ from urllib.parse import unquote
 
 from halocline.ports.diagnostics import Problem
 
-LARGEST = 1_000_000
-"""Largest text in bytes that is sent to a server."""
 SETTLE = 0.3
 """Seconds of silence after which the diagnostics of a server that names no version count as complete."""
 SETTLE_VERSIONED = 0.05

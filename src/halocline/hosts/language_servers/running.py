@@ -12,12 +12,11 @@ from halocline.files.regular import read_from
 from halocline.git.diffs import changed_files
 from halocline.hosts.files.declared_encodings import find_declared
 from halocline.hosts.language_servers.connection import ServerGone
-from halocline.hosts.language_servers.document import LARGEST
 from halocline.hosts.language_servers.finding import Finder, Found
 from halocline.hosts.language_servers.judging import judge_edits
 from halocline.hosts.language_servers.server import Server
 from halocline.hosts.shell.processes import Processes
-from halocline.ports.diagnostics import EditedText, Problem
+from halocline.ports.diagnostics import LARGEST_TEXT, EditedText, Problem
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 
 MOST_STARTS = 3
@@ -120,6 +119,6 @@ def _text_of(path: Path, encodings: Mapping[str, str]) -> str | None:
     """The text of a file as edits see it; None if it is not text or too long."""
     with suppress(OSError, BinaryContent), open_resolved(path) as (fd, place, found):
         require_regular(found, path)
-        if found.st_size <= LARGEST:
-            return decode_text(read_from(fd, LARGEST), find_declared(place, encodings)).text
+        if found.st_size <= LARGEST_TEXT:
+            return decode_text(read_from(fd, LARGEST_TEXT), find_declared(place, encodings)).text
     return None

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from halocline.hosts.language_servers.document import LARGEST
-from halocline.ports.diagnostics import EditedText, Problem
+from halocline.ports.diagnostics import LARGEST_TEXT, EditedText, Problem
 from halocline.protocol.waiting import end_tasks
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class LanguageServers:
         self._learn_expected()
         groups: dict[Server, list[EditedText]] = {}
         for edit in edits:
-            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST and (
+            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST_TEXT and (
                 server := self._server_for(edit.path)
             ):
                 groups.setdefault(server, []).append(edit)

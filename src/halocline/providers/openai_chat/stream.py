@@ -75,6 +75,12 @@ class _WireDelta(msgspec.Struct):
         more = self.reasoning or self.reasoning_content or self.reasoning_details or self.thinking_blocks
         return type(self.content) is str and not (self.tool_calls or more or self.refusal)
 
+    @property
+    def has_only_calls(self) -> bool:
+        """True if it holds nothing but pieces of calls, as nearly all others."""
+        more = self.reasoning or self.reasoning_content or self.reasoning_details or self.thinking_blocks
+        return bool(self.tool_calls) and not (self.content or more or self.refusal)
+
 
 class _WireChoice(msgspec.Struct):
     """A part of a reply, or in `message` the whole reply of a server that does not stream."""
@@ -137,6 +143,8 @@ class FromWire(ReplyReader):
             return ()
         if delta.is_plain and self._text.has_only_words and delta.content:
             return (self._text.add_words(str(delta.content)),)
+        if delta.has_only_calls:
+            return tuple(event for fragment in delta.tool_calls or () for event in self._calls.add(fragment))
         return self._translate_mixed(delta)
 
     def finish(self) -> tuple[ModelEvent, ...]:

@@ -6,6 +6,7 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.providers.text_tools import (
+        early_end as early_end,
         model as model,
         printed_calls as printed_calls,
         quotation as quotation,

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev, messages as msg
+from halocline.protocol.patterns import compile_later
 from halocline.providers import text_tools
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 from halocline.providers.reply import CALL_ENDINGS, CallIds, empty_reply, is_answer
@@ -30,8 +31,8 @@ _MAY_BEGIN = (
     r"|(?i:action|assistant|call|commentary|analysis|functools|function|name|tool))"
     r"|<\||<｜|<tool|<function|\[TOOL|\]<\]"
 )
-_MADE_UP = re.compile(r"\n[ \t]*Observation:.*", re.DOTALL)
-_PIECES = re.compile(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
+_MADE_UP = compile_later(r"\n[ \t]*Observation:.*", re.DOTALL)
+_PIECES = compile_later(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
 _MUCH_TEXT = 1_500
 """Characters before a call above which it may be an example, unless the model is known to print its calls."""
 
@@ -82,9 +83,18 @@ class _Reply(TextReply):
         self._calls_otherwise = calls_otherwise
         self._reads = {spec.name for spec in request.tools if spec.reads}
         self._shown = 0
-        names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
-        self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
-        self._end = CallEnd(names)
+
+    @cached_property
+    def _names(self) -> str:
+        return "|".join(re.escape(spec.name) for spec in self._request.tools)
+
+    @cached_property
+    def _may_begin(self) -> re.Pattern[str]:
+        return re.compile(_MAY_BEGIN % self._names, re.MULTILINE)
+
+    @cached_property
+    def _end(self) -> CallEnd:
+        return CallEnd(self._names)
 
     def hear(self, delta: ev.TextDelta) -> Iterator[ev.TextDelta]:
         """Take text; yield it, but for what may be a call of a model that prints them, and what follows one."""

@@ -19,6 +19,7 @@ from halocline.policy.sensitive_names import is_secret, runs_later
 from halocline.ports.blobs import blob_reference
 from halocline.ports.tool import Summary
 from halocline.protocol.child_environment import child_environment
+from halocline.protocol.command_ends import command_end
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.state.evidence import claims, commands
@@ -73,6 +74,7 @@ def read_program() -> None:
     is_one_program(PROGRAM)
     read_command(PROGRAM, child_environment({"NAME": "aB3" * 16}), str(NOWHERE))
     plain_output("\x1b[1mbold\x1b[0m")
+    command_end("[exit code 0]")
 
 
 def judge_work() -> None:

@@ -11,11 +11,11 @@ from halocline.ports.model import BroughtProvider, Model, Terms
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
+from halocline.providers import wrappers
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.models import dearest_prices
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
-from halocline.providers.wrappers.own_usage import OwnUsage
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
@@ -126,9 +126,7 @@ class ModelAccess:
         names = [name for name in map(self._full_name, self.settings.fallback_models) if name != model.name]
         if not names:
             return model
-        from halocline.providers.wrappers.fallback import Fallback
-
-        return Fallback([model, *[await self._beside(name, model) for name in names]])
+        return wrappers.fallback.Fallback([model, *[await self._beside(name, model) for name in names]])
 
     async def _beside(self, named: str, main: Model) -> Model:
         """Open a model beside the main one. A base URL and key from flags apply only to the main one's provider."""
@@ -146,7 +144,7 @@ class ModelAccess:
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         if given := self.given_models.get(named):
             at = models.vendors.describe_given_model(named, settings, self.catalogue)
-            return with_retries(OwnUsage(given, at, given.name), settings, lambda: self.is_watched())
+            return with_retries(wrappers.own_usage.OwnUsage(given, at, given.name), settings, lambda: self.is_watched())
         model = await open_model(
             named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
         )

@@ -31,7 +31,8 @@ PAUSE = 0.001
 """Seconds between two steps, for what else the loop has to do."""
 MODULES = {
     "halocline": """
-        policy.acts policy.gate task.calls.events task.calls.policy_input task.calls.tool_context task.calls.admission
+        protocol.state.evidence.findings policy.paths policy.acts policy.gate
+        task.calls.events task.calls.policy_input task.calls.tool_context task.calls.admission
         task.calls.argument_repair task.calls.tool_calls edits.text tools.schema tools.read_file
         protocol.secrets.names protocol.secrets.random_strings
         protocol.secrets.published_forms protocol.secrets.redaction store.secrets.salt

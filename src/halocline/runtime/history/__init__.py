@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         actions as actions,
         edit_conflicts as edit_conflicts,
         edits_ahead as edits_ahead,
+        moved_workspace as moved_workspace,
         previews as previews,
     )
 else:

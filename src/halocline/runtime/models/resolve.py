@@ -17,6 +17,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.values import JsonObject
+from halocline.providers import wrappers
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.catalog.vendor import Vendor
@@ -27,7 +28,6 @@ from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
 from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
-from halocline.providers.wrappers.own_usage import OwnUsage
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime import models
 from halocline.runtime.models.keys import Keys, StoredSignIn
@@ -75,7 +75,7 @@ async def open_model(
         from halocline.providers.scripted.model import Scripted
 
         at, script = with_known_facts(Endpoint(vendor, model), settings, catalogue), Scripted.load(model)
-        priced: Model = OwnUsage(script, at, script.name) if at.own_prices else script
+        priced: Model = wrappers.own_usage.OwnUsage(script, at, script.name) if at.own_prices else script
         return with_text_calls(priced, Endpoint(vendor, model), settings, habits)
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
@@ -112,7 +112,7 @@ async def open_brought_model(at: Endpoint, settings: Settings, catalogue: Catalo
         raise UsageError(f"The plug-in of {provider} gave no model for {at.name}: {opened!r:.80}.", OTHER_MODEL)
     if not getattr(opened, "reports_cost", False):
         await require_price(at, settings)
-    return OwnUsage(opened, at)
+    return wrappers.own_usage.OwnUsage(opened, at)
 
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
@@ -140,9 +140,10 @@ async def _complete_name(name: str, settings: Settings, keys: Keys, catalogue: C
         UsageError: none has it.
     """
     name = settings.model_aliases.get(name, name)
-    servers, provider = models.local_servers, name.partition("/")[0]
+    provider = name.partition("/")[0]
     if not provider or provider in VENDORS or provider in settings.providers or provider in catalogue.brought:
         return name
+    servers = models.local_servers
     if served := await servers.find_served(name, settings, keys, catalogue, found_here=False):
         return served
     try:

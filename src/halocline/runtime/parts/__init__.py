@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.runtime.parts import program_parts as program_parts, revisions as revisions
+    from halocline.runtime.parts import files as files, program_parts as program_parts, revisions as revisions
 else:
     __getattr__ = load_modules_of(__name__)

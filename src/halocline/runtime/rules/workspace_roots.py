@@ -13,7 +13,7 @@ from halocline.protocol.events import DurableEvent, RootsChanged, WorkspaceMoved
 from halocline.protocol.file_names import make_encodable
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.runtime.history.moved_workspace import find_move
+from halocline.runtime import history
 from halocline.runtime.parts.feature_probes import may_run_code, may_run_programs
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.renamed import FoldersHere
@@ -85,7 +85,7 @@ def resume_folders(
 
     Raises UsageError.
     """
-    moved = find_move(past, state, here)
+    moved = history.moved_workspace.find_move(past, state, here)
     workspace = Path(moved[-1].workspace if moved else state.workspace)
     there = tuple(root for root in state.roots if Path(root).is_dir() and not _do_overlap(Path(root), workspace))
     gone = tuple(GONE.format(root=root, task=state.task) for root in state.roots if root not in there)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.policy.paths import IGNORE_FILES
+from halocline.protocol.permission_rules import IGNORE_FILES
 from halocline.store.permissions.rules import Unreadable, read_text
 
 _MOST_INCLUDES = 20

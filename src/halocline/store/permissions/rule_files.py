@@ -11,9 +11,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.files.absence import Absence
-from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.kinds import Grant
-from halocline.protocol.permission_rules import CommandPermissions, OtherRoot, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import (
+    IGNORE_FILES,
+    CommandPermissions,
+    OtherRoot,
+    Rule,
+    RuleBook,
+    Source,
+    Verdict,
+)
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.permissions.ignore_files import read_ignored
 from halocline.store.permissions.rules import Unreadable, bare_rule, literal_pattern, read_file, rule_for
@@ -67,7 +74,7 @@ class RuleFiles:
         trusted = bool(stamps) and os.path.exists(self._project) and self._trusted()
         if self._read is None or self._read[0] != (stamps, trusted, extra):
             book = self._assemble_book(trusted, extra)
-            self._read = ((self._stamps(), trusted, extra), book)
+            self._read = ((self._stamps() if self._included else stamps, trusted, extra), book)
         return self._read[1]
 
     def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline import policy
 from halocline.files.regular import read_regular
-from halocline.policy.mcp import pattern_of
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import CommandPermissions, Rule, Source, Verdict
 from halocline.protocol.values import Value
@@ -57,7 +57,7 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
         kinds=(grant.kind,) if not grant.mcp else (),
         argv=grant.argv,
         scripts=grant.scripts,
-        mcp=pattern_of(grant) if grant.mcp else (),
+        mcp=policy.mcp.pattern_of(grant) if grant.mcp else (),
         workspace=str(workspace) if workspace else "",
         source=Source.GRANT,
     )

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import must_hold
+from halocline.policy.paths import Folders
 from halocline.ports.permissions import JUDGE
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev, secrets
@@ -39,7 +40,7 @@ class Run(Value, frozen=True):
     runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs. `accepted`:
     the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with the files as
     they were then. `may_change` and `left_out` are as in a `Decision`; a call that only reads may change no entries.
-    `destroys`: part of its command deletes or overwrites files.
+    `destroys`: part of its command deletes or overwrites files. `folders` are those of its decision.
     """
 
     call: ToolCall
@@ -58,6 +59,7 @@ class Run(Value, frozen=True):
     approved: bool = False
     may_change: tuple[str, ...] | None = None
     destroys: bool = False
+    folders: Folders | None = None
 
     @property
     def changes_files(self) -> bool:
@@ -90,6 +92,7 @@ def let_through(run: Run, decision: Decision) -> Run:
         scripts=decision.scripts,
         may_change=() if decision.canonical is not None else decision.changes,
         destroys=any(part.effect is Effect.DESTRUCTIVE for part in decision.parts),
+        folders=decision.folders,
     )
 
 

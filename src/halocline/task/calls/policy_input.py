@@ -134,8 +134,11 @@ def scope_of_reading(state: State, home: Path, book: RuleBook) -> ReadScope:
 
 
 def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
-    """Return what a judged call may read: its resolved paths, and with the workspace the task's other folders."""
-    kinds = build_classifier(ground, run.summary)
+    """Return what a judged call may read: its resolved paths, and with the workspace the task's other folders.
+
+    An approval may have taken hours, so the task's own folders are then looked at again.
+    """
+    kinds = build_classifier(ground, run.summary, None if run.approved else run.folders)
     judged = judged_places(run.places, run.identities, kinds)
     return ReadScope(kinds, judged, own) if run.tool.edits else ReadScope(kinds, judged, exact=run.approved)
 

@@ -33,6 +33,8 @@ CLAIMS: Mapping[Check, re.Pattern[str]] = {
     ),
 }
 """The forms of sentences that say that something passes."""
+SUBJECTS = ("test", "spec", "build", "compil")
+"""One of these is in each such sentence. Most last words have none, and need none of the patterns."""
 _DOUBTS = (
     "should would will might may could can must needs? ought hope\\w* expect\\w* assum\\w* likely probably presumably "
     "ensures? until unless once if when whenever whether before please todo require\\w* not never none neither except "
@@ -79,7 +81,7 @@ class Claim(Value, frozen=True):
 def find_claims(said: str) -> tuple[Claim, ...]:
     """Return the first claim of each kind in a model's last words."""
     said = said[-LONGEST:]
-    if _PLAIN.search(said):
+    if not any(subject in said.casefold() for subject in SUBJECTS) or _PLAIN.search(said):
         return ()
     claims: dict[Check, Claim] = {}
     for sentence in _sentences(said):

@@ -3,7 +3,7 @@
 import argparse
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.args.foreign_words import find_command
+from halocline.surfaces.cli import args
 from halocline.surfaces.cli.args.parser import Parser
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.lazy_functions import load_function
@@ -35,7 +35,7 @@ def _refuse_commands(prompt: list[str]) -> None:
         return
     if first in COMMANDS:
         raise UsageError(f"The command {first} must come first.", f"Use: halo {first} … {as_prompt}")
-    ours = find_command(prompt)
+    ours = args.foreign_words.find_command(prompt)
     if ours is None and (near := _nearest_command(first)):
         ours = f"halo {near}"
     if ours is not None:

@@ -3,7 +3,7 @@
 import argparse
 
 from halocline._version import __version__
-from halocline.surfaces.cli.args.foreign_words import translate_flags
+from halocline.surfaces.cli import args
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
 from halocline.surfaces.cli.args.parser import (
     APPROVAL_MODES,
@@ -32,9 +32,10 @@ class PromptParser(Parser):
 
     def read(self, words: list[str]) -> argparse.Namespace:
         end = words.index("--") if "--" in words else len(words)
-        arguments = self.parse_intermixed_args(
-            translate_flags(words[:end])
-        )  # this would read flags behind `--` as flags
+        given = words[:end]  # argparse would read flags behind `--` as flags
+        if any(word[:1] == "-" and word.partition("=")[0] not in self._option_string_actions for word in given):
+            given = args.foreign_words.translate_flags(given)
+        arguments = self.parse_intermixed_args(given)
         (takes_words,) = (action.dest for action in self._actions if not action.option_strings)
         setattr(arguments, takes_words, [*getattr(arguments, takes_words), *words[end + 1 :]])
         return arguments

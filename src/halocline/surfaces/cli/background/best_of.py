@@ -25,7 +25,7 @@ from halocline.surfaces import event_loop, worktree_text
 from halocline.surfaces.cli import session
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
-from halocline.surfaces.cli.plain.headless import Result
+from halocline.surfaces.cli.plain.json_results import Result
 from halocline.surfaces.cli.plain.questions import on_terminal, pick_option
 from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.closing import close_client

@@ -10,14 +10,12 @@ from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
-from halocline.surfaces import event_loop
-from halocline.surfaces.cli import background, live, pickers, session, stream_input
+from halocline.surfaces import cli, event_loop
+from halocline.surfaces.cli import plain, session
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
-from halocline.surfaces.cli.plain.headless import Answer, Json, StreamJson
-from halocline.surfaces.cli.plain.questions import ask_yes_no, can_draw, on_terminal
+from halocline.surfaces.cli.plain.headless import Answer
 from halocline.surfaces.cli.session import task_opening
-from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.cut_short import find_first_prompt
 from halocline.surfaces.cli.session.following_tasks import follow_switches
@@ -35,13 +33,13 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.after and not arguments.background:
         raise UsageError("--after goes with --bg.", 'Use: halo run --bg --after ID "what to do"')
     if arguments.best_of or arguments.models is not None:
-        return background.best_of.run_attempts(arguments)
+        return cli.background.best_of.run_attempts(arguments)
     if arguments.merge:
         raise UsageError("--merge goes with --best-of.", 'Use: halo run --best-of 3 --merge best "what to do"')
     if arguments.background:
-        return background.hand_over.hand_over_prompt(arguments)
+        return cli.background.hand_over.hand_over_prompt(arguments)
     if arguments.input_format == "stream-json":
-        return stream_input.serve.serve_stream(arguments, _schema_of(arguments))
+        return cli.stream_input.serve.serve_stream(arguments, _schema_of(arguments))
     return _run_prompt(arguments)
 
 
@@ -66,9 +64,10 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             arguments.images = session.images.read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "cli", folder=workspace)
-        background.cut_short.report_cut_short(client)
+        if client.may_have_background:
+            cli.background.cut_short.report_cut_short(client)
         if arguments.resume == "":
-            arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
+            arguments.resume = cli.pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
         markdown, collapse = client.shows_foreign
         view.show_foreign(markdown=markdown, collapse=collapse)
         if not arguments.trust:
@@ -87,7 +86,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
 
 def is_attended(arguments: argparse.Namespace) -> bool:
     """True if a person can be asked."""
-    return is_for_a_person(arguments) and on_terminal()
+    return is_for_a_person(arguments) and plain.questions.on_terminal()
 
 
 def is_for_a_person(arguments: argparse.Namespace) -> bool:
@@ -120,7 +119,7 @@ def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> 
         raise UsageError(f"Task {name} is open in process {pid}.", "Add the folder there, with /add-dir.")
     if pid == client.background.pid:
         return name  # it has no other terminal
-    return name if ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
+    return name if plain.questions.ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 
 async def _run_conversation(
@@ -151,12 +150,12 @@ async def _run_conversation(
                 await task_opening.forget_empty(client, task)
                 raise
             code, conversation = await follow_switches(conversation, code, client, options, view)
-            last, ended = describe_last(client, conversation.task), client.running(conversation.task)
+            last, ended = session.closing.describe_last(client, conversation.task), client.running(conversation.task)
     finally:
-        await close_client(client)
+        await session.closing.close_client(client)
         if ended:
             print_message(describe_stopped(ended))
-    finish_run(client, last, stays=stays, is_moved=bool(arguments.base_url))
+    session.closing.finish_run(client, last, stays=stays, is_moved=bool(arguments.base_url))
     task_opening.forget_ephemeral(client, arguments, last.name)
     return code
 
@@ -176,15 +175,12 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
     """Choose the view by the flags and the terminal. Raises UsageError."""
     if arguments.include_partial_messages and arguments.output_format != "stream-json":
         raise UsageError("--include-partial-messages needs --output-format stream-json.", "Add it.")
-    match arguments.output_format:
-        case "json":
-            return Json()
-        case "stream-json":
-            return StreamJson(with_deltas=arguments.include_partial_messages)
+    if arguments.output_format in ("json", "stream-json"):
+        is_stream = arguments.output_format == "stream-json"
+        views = plain.json_results
+        return views.StreamJson(with_deltas=arguments.include_partial_messages) if is_stream else views.Json()
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
-    if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
-        return live.live_mode.LiveMode(getattr(arguments, "frame", None))
-    from halocline.surfaces.cli.plain.line_mode import LineMode
-
-    return LineMode(attended=attended)
+    if attended and arguments.command != "run" and plain.questions.can_draw(screen_reader=arguments.screen_reader):
+        return cli.live.live_mode.LiveMode(getattr(arguments, "frame", None))
+    return plain.line_mode.LineMode(attended=attended)

@@ -6,6 +6,7 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.session import (
+        closing as closing,
         debug_log as debug_log,
         images as images,
         notes as notes,

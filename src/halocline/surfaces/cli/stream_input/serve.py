@@ -11,7 +11,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
-from halocline.surfaces.cli.plain.headless import StreamJson
+from halocline.surfaces.cli.plain.json_results import StreamJson
 from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.stream_input.session import StreamSession

@@ -17,7 +17,7 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
-from halocline.surfaces.cli.plain.headless import StreamJson, write_line
+from halocline.surfaces.cli.plain.json_results import StreamJson, write_line
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.stream_input.lines import InputError, Line, SetModel, TextBlock, User, parse_line
