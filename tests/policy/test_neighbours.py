@@ -154,6 +154,13 @@ NAMED = (
         "git blame private/key.txt",
         "sort < private/key.txt",
     ),
+    *(
+        "cat /proc/self/cwd/private/key.txt",
+        "cd /proc/self/cwd; cat private/key.txt",
+        "curl file://localhost$PWD/private/key.txt",
+    ),
+    *('curl "file://$PWD/priv%61te/key.txt"', "PYTHONSTARTUP=private/key.txt python3 -i", "tool --x=@private/key.txt"),
+    *("cc @private/key.txt", "java -cp a:private/key.txt X", "tool -xfprivate/key.txt", "tool 'a;private/key.txt#b'"),
 )
 
 
@@ -229,6 +236,12 @@ REACHES_FAR = (
     ),
     *('for d in ~/*; do rm -rf "$d"; done', "ls -d ~/* | xargs rm -rf", 'a=(~/*); rm -rf "${a[@]}"'),
     *('set -- ~/*; rm -rf "$@"', "rm -rf $(echo ~/*)", "tar --remove-files -cf ../x.tar ~", "zip -rm ../x.zip ~"),
+    *(
+        "cd ~; ls | xargs rm -rf",
+        "ls ~ | while read f; do rm -rf ~/$f; done",
+        "rm -r ~/?*",
+        "for f in /*; do rm -rf $f; done",
+    ),
     *("git rebase -x 'rm -rf ~' --root", "git bisect run rm -rf ~", "git submodule foreach 'rm -rf ~'"),
     *("git filter-branch --tree-filter 'rm -rf ~'", "awk 'BEGIN { system(\"rm -rf ~\") }'", "vim -c ':!rm -rf ~'"),
 )

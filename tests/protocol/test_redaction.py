@@ -1,6 +1,13 @@
+import base64
+import html
+import json
 import random
 import re
+import shlex
 import string
+import textwrap
+import urllib.parse
+from itertools import product
 
 import msgspec
 import pytest
@@ -122,3 +129,39 @@ def test_ordinary_words_of_a_report_stay(text):
 
 def test_the_home_folder_becomes_a_tilde():
     assert thoroughly_redacted("in /home/ada/x and /home/adam/y", (), "/home/ada") == "in ~/x and /home/adam/y"
+
+
+QUOTED = {
+    "plain": str,
+    "python": repr,
+    "a word of a shell": shlex.quote,
+    "printf %q": lambda value: re.sub(r"([^\w@%+=:,./-])", r"\\\1", value),
+    "set -x": lambda value: "'" + value.replace("'", "'\\''") + "'",
+    "double quotes of a shell": lambda value: '"' + re.sub(r'(["\\$`])', r"\\\1", value) + '"',
+    "json": json.dumps,
+    "json as it is": lambda value: json.dumps(value, ensure_ascii=False),
+    "json in json": lambda value: json.dumps(json.dumps(value, ensure_ascii=False), ensure_ascii=False),
+    "html": html.escape,
+    "a path of an address": urllib.parse.quote,
+    "a part of an address": lambda value: urllib.parse.quote(value, safe=""),
+    "a form": urllib.parse.quote_plus,
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64 over lines": lambda value: textwrap.fill(base64.b64encode(value.encode()).decode(), 12),
+    "hexadecimal": lambda value: value.encode().hex(),
+    "over lines": lambda value: "\n".join(value[at : at + 10] for at in range(0, len(value), 10)),
+    "over lines with numbers": lambda value: "\n".join(f"{at} {value[at:][:10]}" for at in range(0, len(value), 10)),
+}
+VALUES = (
+    "vault-of-the-grey-heron",
+    'p"a\\ss/wörd+of 2026',
+    "it's-a-quoted $ecret`x`",
+    "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA" * 2,
+)
+
+
+@for_each("form, value", [*product(QUOTED, VALUES)])
+def test_a_stored_value_is_blotted_out_in_every_way_that_programs_quote_it(form, value):
+    redactor = Redactor(lambda: frozenset(VALUES), b"of a test")
+    shown = redactor(f"first\n{QUOTED[form](value)}\nlast\n")
+    assert "[redacted" in shown
+    assert QUOTED[form](value) not in shown

@@ -157,10 +157,9 @@ def _part_act(whole: Act, part: Finding, where: Circumstances) -> Act:
 
 def _touch_acts(act: Act, touches: Sequence[Touch], where: Circumstances) -> tuple[Act, ...]:
     """Return the places that a command uses as acts, as far as a rule may guard them."""
+    some = (one for one in touches if one.use in where.guarded)
     return tuple(
-        replace(act, kinds=KINDS_OF[touch.use], path=touch.path, possible=touch.use is Use.MAY_CHANGE)
-        for touch in touches
-        if touch.use in where.guarded
+        replace(act, kinds=KINDS_OF[one.use], path=one.path, possible=one.use is Use.MAY_CHANGE) for one in some
     )
 
 

@@ -67,11 +67,8 @@ def _by_sandbox_rule(act: Act, context: PolicyContext) -> Decision | None:
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
-        return Decision(
-            Verdict.DENY,
-            "sandbox-required",
-            f"commands must run in a complete sandbox here, which is not available: {'; '.join(box.lacks)}",
-        )
+        why = f"commands must run in a complete sandbox here, which is not available: {'; '.join(box.lacks)}"
+        return Decision(Verdict.DENY, "sandbox-required", why)
     if box.required and not act.in_sandbox:
         return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")
     if not act.in_sandbox and box.standing is not SandboxStanding.NONE:

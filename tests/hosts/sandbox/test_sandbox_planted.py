@@ -30,6 +30,9 @@ RUN_LATER = [
     "pkg/.pre-commit-config.yaml",
     "pkg/.gitattributes",
     ".github/workflows/ci.yml",
+    "a/b/c/d/e/f/AGENTS.md",
+    "a/b/c/d/e/f/.vscode/tasks.json",
+    "a/b/c/d/e/f/.github/workflows/ci.yml",
 ]
 """In the root and below; `test_the_judge_leaves…` tries every name of the policy's list."""
 STAY = ["src/main.py", "env/lib/python3/site-packages/x.pth", "node_modules/.bin/tool", ".gradle/cache", "Makefile"]
@@ -96,6 +99,7 @@ async def test_a_link_is_not_replaced_by_a_file_of_the_same_number(run: Runner) 
         "mkdir -p .git/worktrees/w; echo x > .git/worktrees/w/config.worktree",
         "git init -q nest; git -C nest config core.fsmonitor ./evil.sh",
         "git init -q nest; printf '#!/bin/sh\\n' > nest/.git/hooks/pre-commit",
+        "git init -q a/b/c/d/e/f; printf '#!/bin/sh\\n' > a/b/c/d/e/f/.git/hooks/pre-commit",
         "git init -q nest; mkdir -p nest/.git/info; echo '* filter=x' > nest/.git/info/attributes",
         "mkdir nest; ln -s ../.git nest/.git",
     ],
@@ -105,7 +109,7 @@ async def test_no_repository_is_left_that_runs_a_program(writing: Runner, plants
     before = sorted((folder / ".git").iterdir())
     await writing(plants)
     left = [path for path in sorted((folder / ".git").iterdir()) if path not in before and path.name != "m3"]
-    assert (left, (folder / "nest" / ".git").exists()) == ([], False)
+    assert (left, [*folder.glob("**/.git/hooks/pre-commit")], (folder / "nest" / ".git").exists()) == ([], [], False)
 
 
 async def test_a_repository_as_git_makes_it_stays_and_can_be_used(writing: Runner) -> None:

@@ -86,6 +86,9 @@ READERS = (
         "git cat-file --batch <<< HEAD:{}",
         "mkdir n; ln -s ../sub n/k; mv n m; cat m/k/c.txt",
     ),
+    *("dd if=./{} of=n; cat n", "sed -n 'R {}' a.txt", "xargs -a {} printf %s", "xargs --arg-file={} -n1 echo"),
+    *("awk 'BEGIN {{ ARGV[1] = \"{}\"; ARGC = 2 }} 1'", "git log -p -- ':{}'", "git grep -h . -- ':(top){}'"),
+    *("a=({}); cat ${{a[0]}}", "PAGER=cat git diff HEAD -- {}", "LC_ALL=C cat {}; touch n"),
 )
 OUTSIDE_PLACES = (
     *(
@@ -164,6 +167,7 @@ HIDDEN_PLACES = (
         "$(ln -s sub y; echo y)/c.txt",
         "./sub//.$x/c.txt",
     ),
+    *("/proc/self/cwd/private/n.txt", "/proc/$$/cwd/sub/c.txt", "//proc/thread-self/cwd/./.env"),
 )
 WHOLE_READS = (
     *(
@@ -239,6 +243,12 @@ WHOLE_READS = (
         "for i in sub private; do ln -s $i y; cat y/*; rm y; done",
         "cat *.txt",
         "head -1 */*",
+    ),
+    *(
+        "git grep KEY -- 'pri*'",
+        "git log -p -- 's*'",
+        "LANG=C git show TAG; touch n",
+        "env LC_ALL=C git log -p; touch n",
     ),
 )
 FOLDER_READERS = (

@@ -64,6 +64,18 @@ cd $D && git clean -fdx
 git -C "$D" clean -fdx
 git -C "$(cat a.txt)" clean -fdx
 git --git-dir=.git show HEAD:private/n.txt
+cat /proc/$$/cwd/private/n.txt
+echo $(</proc/$$/cwd/sub/c.txt)
+cat /proc/$$/root$PWD/private/n.txt
+exec 3<.; cat /dev/fd/3/private/n.txt
+x=$RANDOM; cat < ${x}sub/c.txt
+{ cat; } < /proc/$PPID/cwd/sub/c.txt
+ln -sf a.txt .git/HEAD
+mv a.txt .git/HEAD
+rename x y .git/HEAD
+echo 'git push origin main' > .git/hooks/post-checkout; git checkout -q .
+printf '[alias] p = push' >> .git/config; git p origin main
+printf 'all: ; git push origin main' > Makefile; make
 """
 
 
@@ -133,6 +145,9 @@ A=1 git show TAG > x
 xargs -a id.pem echo
 xargs --arg-file=id.pem -n1 echo
 uv run --env-file id.pem x.py
+dd if=id.pem of=x
+sed -n 'R id.pem' a.txt
+awk 'BEGIN { ARGV[1] = "id.pem"; ARGC = 2 } 1'
 """
 
 

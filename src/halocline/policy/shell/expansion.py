@@ -283,9 +283,7 @@ def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     """Return a value without what a pattern matches at its start or end; unknown if that is not certain."""
     if UNKNOWN in value + text or len(value) > _LONGEST_TRIMMED or any(isinstance(p, Expansion) for p in pattern.parts):
         return UNKNOWN
-    plain = "".join(
-        piece.text if piece.active else re.sub(r"([*?\[])", r"[\1]", piece.text) for piece in pattern.pieces
-    )
+    plain = "".join(one.text if one.active else re.sub(r"([*?\[])", r"[\1]", one.text) for one in pattern.pieces)
     matches = re.compile(translate(plain)).match
     cuts = range(len(value) + 1)
     order = reversed(cuts) if operator in ("%", "##") else cuts

@@ -13,7 +13,7 @@ from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
-from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.ground import HISTORY, Ground
 from halocline.policy.shell.values.kept_places import (
     has_unknown,
     holds_kept,
@@ -166,6 +166,8 @@ def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
     """Return the files that are deleted once they are packed."""
     if _program_name(simple) == "zip":
         return list_operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
+    if _program_name(simple) in ("ln", "mv", "rename"):  # they put another file in its place
+        return [word for word in list_operands(simple)[-1:] if word.text.endswith(HISTORY[0])]
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
     if "--remove-files" in flags:  # of `tar`
         return list_operands(simple)

@@ -78,7 +78,7 @@ def checked_word(word: Word, text: str, ground: Ground) -> Word:
     ground.note(found, Use.READ)  # for rules about paths
     if bare.startswith("-") or not can_check_names(ground) or any(one.place not in free for one in found):
         return word
-    return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts)
+    return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts, could=word.could)
 
 
 def with_numbers(word: Word) -> Word | None:

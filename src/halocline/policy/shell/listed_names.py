@@ -16,6 +16,7 @@ from halocline.policy.shell.values.kept_places import BENEATH, INSIDE, is_narrow
 from halocline.policy.shell.values.printed_texts import print_text, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import Place
 from halocline.protocol.values import set_of
 
 FILTERS = set_of("sort uniq head tail grep egrep fgrep sed awk tac")
@@ -236,7 +237,9 @@ def _names_listed(simple: Simple, ground: Ground) -> list[str]:
     below = _all_below(list_operands(simple), ground)
     named = [one for one in _texts_of(list_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
     hidden = [".", "..", ".git"] if flags & set("aAf") else []
-    return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
+    whole = (place for one in below for place in _folder_of(one, ground) if place.place is Place.OUTSIDE)
+    above = [place.path for place in whole if ground.is_precious(place.path)]  # who deletes its entries deletes it
+    return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, *above, INSIDE]
 
 
 def starts_of_find(simple: Simple) -> list[Word]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
@@ -17,14 +18,14 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
-_NAMED = compile_later(r"(?<=[rRwW])\s*([^\s;}]+)|\"([^\"\s]+)\"")
+_NAMED = compile_later(r"(?<=[rRwW])(?=\s*([^\s;}]+))|\"([^\"\s]+)\"")
 """A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
 _FLAGS = compile_later(r"-[a-zA-Z]{1,12}")
 _PARTS, _OF_TEXTS = compile_later(r"[=@<:,;#{}]"), compile_later(r"[=@<:,;#{}()|&`'\"\s]")
 """What parts a path from the rest of a word; and from the rest of a text, as what is sent may name it in any form."""
 _URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-]+):", re.I)
 _HOST = compile_later(r"\A(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
-_FILE_URL = compile_later(r"\b(fileb?)://", re.I)
+_FILE_URL = compile_later(r"\bfileb?://(localhost|127\.0\.0\.1)?", re.I)
 _NO_PATH = compile_later(r"\0|://|^//(?!/)")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
 _PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
@@ -36,7 +37,7 @@ def judge_further_names(source: str, words: Sequence[Word], finding: Finding, gr
 
     None if nothing keeps tools from any of it.
     """
-    unsure = (one for word in words if word.dynamic for one in word.could if UNKNOWN in one.text != UNKNOWN)
+    unsure = (one for word in words for one in word.could if UNKNOWN in one.text != UNKNOWN)
     named = [tuple(replace(each, text=each.text.replace(UNKNOWN, "")) for each in one.pieces) for one in unsure]
     if any(word.text.rpartition("/")[2] in LANGUAGES for word in words):
         files = (one for word in words[1:] for one in _NAMED.finditer(word.text))
@@ -45,12 +46,14 @@ def judge_further_names(source: str, words: Sequence[Word], finding: Finding, gr
     for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
         ground.note(found, use)
     judged = judge_reading(source, found, None, ground)
+    if judged.rule is Rule.SECRET and not finding.reads:
+        return judged
     return replace(judged, rule=Rule.LEADS_ANYWHERE) if judged.rule in (Rule.OWN_STATE, Rule.IGNORED) else None
 
 
 def judge_touching(simple: Simple, ground: Ground, use: Use = Use.READ) -> Finding | None:
     """Return the finding for a program with a word that leads to what no tool may touch; None for any other."""
-    for word in simple.words[1:]:
+    for word in (*simple.words[1:], *(one.value for one in simple.assignments)):
         found = _find_named(word, ground)
         ground.note(found, use)
         finding = judge_reading(simple.source, found, None, ground)
@@ -128,7 +131,7 @@ def _list_places(words: Iterable[Word], ground: Ground, parts: re.Pattern[str]) 
 
 def _list_texts(text: str, parts: re.Pattern[str]) -> Iterator[str]:
     """Yield the texts in a word that may be paths, the shortest first: `.env` of `-sFf=@.env;type=x`."""
-    text = _FILE_URL.sub(r"\1:", text)
+    text = unquote(_FILE_URL.sub(":", text)) if "://" in text else text
     flags = _FLAGS.match(text)
     found = {text[at:] for at in range(2, flags.end() + 1)} if flags else {text} - {f"--{text[2:]}"}
     if not text.startswith("--exclude="):

@@ -38,9 +38,8 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
     if not words or not (_is_one_of(words[0], wanted[0]) or _is_one_of(name, wanted[0])):
         # Any program may run its words; where a rule names one word only, too many other things have that name.
         further = range(1, len(words)) if len(wanted) > 1 and name not in _TAKES_WORDS else ()
-        return any(
-            _is_one_of(os.path.basename(words[at]), wanted[0]) and is_begun_by(words[at:], wanted) for at in further
-        )
+        behind = (words[at:] for at in further if _is_one_of(os.path.basename(words[at]), wanted[0]))
+        return any(is_begun_by(one, wanted) for one in behind)
     same = _SAME_AS.get(" ".join(map(str, wanted[:2])), (wanted[1:2],))
     known, given = HARMLESS.get(name), words[1:]
     flags = [one for one in wanted[1:] if isinstance(one, str) and one[:1] == "-"]  # these stand in any place

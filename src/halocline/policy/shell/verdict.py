@@ -62,12 +62,14 @@ def _runs_made_file(analysis: Analysis) -> bool:
     """Return True if a command may run a file that the line itself makes: what is in it was not read."""
     making = [one for one in analysis.findings if one.argv is None or one.argv[0] not in KEEPS_CONTENT]
     pairs = ((one.words.split(" ")[0], touch) for one in making for touch in one.touches if touch.use is Use.CHANGE)
-    names = ((os.path.basename(run), os.path.basename(touch.path.path)) for run, touch in pairs)
-    made = {name for run, name in names if run != name}  # an unknown program counts as changing itself
+    paths = [(os.path.basename(run), touch.path.path) for run, touch in pairs]
+    made = {os.path.basename(at) for run, at in paths if not at.endswith(f"/{run}")}  # an unknown one changes itself
+    made |= {"git"} if any("/.git/" in at for _, at in paths) else set()  # its hooks and settings
     searched = any("PATH=" in raw for raw, _ in analysis.segments)
     for name, *rest in filter(None, analysis.words) if made else ():
         script = next((word for word in rest if not word.startswith("-")), "")
-        run = script if name in SHELLS | {"source", "."} else name if searched or "/" in name else ""
+        run = script if name in SHELLS | {"source", "."} else name if searched or "/" in name or name == "git" else ""
+        run = f"{run}/Makefile/makefile/GNUmakefile" if name in ("make", "gmake") else run
         if not made.isdisjoint(filter(None, run.split("/"))):
             return True
     return False

@@ -45,8 +45,8 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
 _SED = replace(
     READERS["sed"], valued="e:program i?suffix", words=f"{READERS['sed'].words} in-place?suffix", program=None
 )
-_READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree"})
-_EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
+_READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree", "dd"})
+_EVERY_OPERAND, _INPUT = Actor(Effect.WRITES_INSIDE, "", "all"), Actor(Effect.WRITES_INSIDE, "", "if=")
 
 
 def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | None:
@@ -76,8 +76,7 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
         if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
             return floor
     if base.startswith("mkfs"):
-        actor = Actor(Effect.DESTRUCTIVE, "formats", "all")
-        return _on_targets(simple, copying.changed_operands(simple, actor), actor, ground)
+        return _on_targets(simple, list(simple.words[1:]), Actor(Effect.DESTRUCTIVE, "formats", "all"), ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
         shown = make_part(simple.source, Effect.WRITES_OUTSIDE, "it may let a program run with its owner's privileges")
         return Finding(shown, Rule.RIGHTS)
@@ -127,16 +126,18 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
 
 def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
-    operands = copying.changed_operands(simple, _EVERY_OPERAND)
+    operands = copying.changed_operands(simple, _EVERY_OPERAND if base != "dd" else _INPUT)
     read = copying.all_targets(operands, ground) if base in _READS_THE_REST else []
-    if taken := copying.takes_secrets(base, simple, ground) or copying.judge_taking(simple, read, ground):
+    taken = copying.takes_secrets(base, simple, ground) or copying.judge_taking(simple, read, ground)
+    if actor.effect is Effect.DESTRUCTIVE:
+        deleted = judge_deleting(simple, words, actor.does, ground)
+        return taken if taken and taken.rule is Rule.SECRET and deleted.rule is Rule.DESTROYS else deleted
+    if taken:
         return as_sent(taken) if actor.effect is Effect.NETWORK else taken
     if actor.effect is Effect.NETWORK:
         return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:
         return unknown_finding(simple.source, f"it {actor.does}")
-    if actor.effect is Effect.DESTRUCTIVE:
-        return judge_deleting(simple, words, actor.does, ground)
     if base == "mv" and (grave := copying.judge_moving(simple, words, actor.does, ground)):
         return grave
     recursive = any(text.startswith(("-R", "--recursive")) for text in (word.text for word in simple.words[1:]))

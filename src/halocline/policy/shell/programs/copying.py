@@ -42,8 +42,8 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         words += [replace(one, source=f"{one.source}aa", pieces=(*one.pieces, Piece("aa"))) for one in words[1:]]
     if actor.into:
         words = _with_target_folder(simple, words)
-    if actor.targets == "of=":
-        return [_behind_folder(word) for word in words if word.text.startswith("of=")]
+    if actor.targets.endswith("="):
+        return [_behind_folder(word) for word in words if word.text.startswith(actor.targets)]
     return words[_TARGETS[actor.targets]]
 
 
@@ -169,9 +169,8 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     flags = [(text.partition("="), behind) for text, behind in pairwise((*texts, ""))]
     excluded = [value or behind for (flag, _, value), behind in flags if flag == "--exclude"]
     links = r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks" if name == "zip" else r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference"
-    follows = any(re.fullmatch(links, text) for text in texts) != (
-        name == "zip"
-    )  # links, so their targets are included
+    named = any(re.fullmatch(links, text) for text in texts)
+    follows = named != (name == "zip")  # links, so their targets are included
     for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:

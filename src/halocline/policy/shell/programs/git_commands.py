@@ -21,7 +21,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 _SETS = compile_later(r"-c ((color\.\w+|core\.quotepath)=\w+|core\.pager=(cat)?)\Z", re.ASCII | re.I)
-_MATCHES = compile_later(r"[*?\[]|^:[(/]")
+_MATCHES = compile_later(r"[*?\[]|^:")
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace"})
 
 

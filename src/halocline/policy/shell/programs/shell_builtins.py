@@ -30,9 +30,8 @@ def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Judge a builtin with words that the tables of readers do not know; None for a program, or a word too unsure."""
     if name in _PRINTERS:
         if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
-            return Finding(
-                make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.ENVIRONMENT
-            )
+            part = make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable")
+            return Finding(part, Rule.ENVIRONMENT)
         listed = judge_listing(simple.source, simple.words[1:], ground)
         return listed or unknown_finding(simple.source, "it prints text that is known only when it runs", Rule.SHELL)
     if name in _DECLARATIONS:

@@ -198,9 +198,7 @@ def render(word: Word) -> str:
         return word.source
     if not word.is_pattern:
         return shlex.quote(home_of(word))
-    shown = "".join(
-        piece.text if piece.active else (shlex.quote(piece.text) if piece.text else "") for piece in word.pieces
-    )
+    shown = "".join(one.text if one.active else one.text and shlex.quote(one.text) for one in word.pieces)
     if text.startswith("~") and not word.quoted:
         head, _, rest = shown.strip("'").partition("/")
         return shlex.quote(os.path.expanduser(head)) + "/" + rest

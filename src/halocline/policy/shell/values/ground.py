@@ -32,6 +32,8 @@ _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib6
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
+_OWN_FOLDER = compile_later(r"(?s)/+(proc/([^/]+/)?(task/[^/]+/)?(cwd|root|fd/\d+)|dev/fd/\d+)((?<=cwd)$|/.*)")
+"""The folder of a process of the command; to us it would be our own."""
 _MOST_BEHIND, _NEAREST, MOST_LINKS = 60, 3, 64
 """Places that are looked at for one path behind links, of which so many are followed at once; and links of a text."""
 Found = Resolved
@@ -143,9 +145,11 @@ class Ground(Circumstances, frozen=True):
 
     def find(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder. Raises ToolFailure if it is invalid."""
-        if "\0" in text:
-            raise ToolFailure("A path cannot contain a NUL character.")
+        if text[:1] == "/" and (own := _OWN_FOLDER.match(os.path.normpath(text))):
+            text = f"{'' if own[4] == 'root' else '.'}{own[5]}"
         literal = f"./{text}" if quoted and text.startswith("~") else text
+        if "\0" in literal:
+            raise ToolFailure("A path cannot contain a NUL character.")
         absolute = os.path.isabs(os.path.expanduser(literal))
         folders = self.folders or (("/",) if absolute else ())
         paths = [os.path.join(one, os.path.expanduser(literal)) for one in folders]
@@ -228,9 +232,9 @@ class Ground(Circumstances, frozen=True):
         found: list[Found] = []
         for one in word.possible:
             head, star, rest = one.text.partition("*")
-            whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
+            whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.", "/?")))
             if whole and UNKNOWN not in one.text:
-                found += self.places(head.removesuffix(".") or ".", quoted=one.quoted)
+                found += self.places(head.rstrip(".?") or ".", quoted=one.quoted)
         return found
 
     def may_be_precious(self, word: Word) -> bool:

@@ -76,9 +76,8 @@ def _may_be_untouched(text: str, ground: Ground) -> bool:
     folder = text.partition(UNKNOWN)[0].rpartition("/")[0] if has_unknown(text) else ""
     if any(one.place in UNTOUCHED for one in places_of(folder, ground)):
         return True
-    return any(
-        one.place is Place.OWN_STATE for path in _matching_files(text, ground) for one in places_of(path, ground)
-    )
+    found = (one for path in _matching_files(text, ground) for one in places_of(path, ground))
+    return any(one.place is Place.OWN_STATE for one in found)
 
 
 def _matching_files(text: str, ground: Ground) -> list[str]:
@@ -154,9 +153,7 @@ def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
 def _names_history(pattern: str, starts: Sequence[str]) -> bool:
     """Return True if a pattern matches every `.git`, or everything in it."""
     plain = pattern.replace("\\", "")
-    return bool(starts) and (
-        plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
-    )
+    return bool(starts) and (plain == ".git" or all(fnmatchcase(f"{one.rstrip('/')}/.git", plain) for one in starts))
 
 
 def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:

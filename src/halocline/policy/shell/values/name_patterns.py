@@ -21,10 +21,8 @@ OTHER_SHELLS = frozenset({"zsh", "ksh", "mksh", "fish", "tcsh", "csh"})
 
 def build_pattern(word: Word) -> str:
     """Return the pattern of a word for `glob`. Sets with classes such as `[[:alpha:]]` match any character."""
-    text = "".join(
-        piece.text.replace("[^", "[!") if piece.active else GLOB.sub(lambda found: f"[{found.group()}]", piece.text)
-        for piece in word.pieces
-    )
+    parts = (one.text.replace("[^", "[!") if one.active else GLOB.sub(r"[\g<0>]", one.text) for one in word.pieces)
+    text = "".join(parts)
     text = _SET.sub(lambda found: "?" if _CLASS.search(found.group(), 1) else found.group(), text)
     return text if word.quoted else os.path.expanduser(text)
 
