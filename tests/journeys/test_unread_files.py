@@ -34,7 +34,7 @@ async def test_a_file_that_was_not_read_stays_and_the_model_is_told_what_to_do(j
 
 KNOWN = {
     "a part of it was read": (call("read_file", path="a.txt", start_line=1, end_line=1),),
-    "it was edited": (call("replace_in_file", path="a.txt", old_text="one", new_text="eins"),),
+    "it was read and edited": (READ, call("replace_in_file", path="a.txt", old_text="one", new_text="eins")),
     "several were read at once": (call("read_file", files=[{"path": "a.txt"}]),),
 }
 
@@ -44,6 +44,21 @@ async def test_what_the_model_read_or_wrote_may_be_overwritten(journey, before):
     file = journey.write("a.txt", TEXT)
     await journey.run(*before, WRITE, DONE)
     assert file.read_text() == "new\n"
+
+
+async def test_what_the_model_wrote_whole_may_be_overwritten_also_after_an_edit(journey):
+    edit = call("replace_in_file", path="a.txt", old_text="new", new_text="old")
+    await journey.run(WRITE, edit, WRITE, DONE)
+    assert not any("unchanged" in result for result in journey.results)
+
+
+async def test_an_edit_of_a_part_does_not_make_the_rest_known(journey):
+    file = journey.write("a.txt", TEXT)
+    edit = call("replace_in_file", path="a.txt", old_text="one", new_text="eins")
+    await journey.run(edit, WRITE, edit, READ, WRITE, DONE)
+    assert [REFUSED in result for result in journey.results] == [False, True, False, False, False]
+    assert file.read_text() == "new\n"
+    assert (await journey.replay()).differences == ()
 
 
 @pytest.mark.parametrize("prompt", ["mend @a.txt", "mend @a.txt:1", "mend @./"])

@@ -117,6 +117,34 @@ async def test_the_kind_of_failure_decides_how_often_is_asked(kind: ModelErrorKi
     assert model.asked == asked
 
 
+class Silent:
+    """Says nothing as long as it is asked the same."""
+
+    name = "test/silent"
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def stream(self, asked: Request) -> AsyncIterator[ModelEvent]:
+        self.asked.append(asked)
+        if asked.messages == self.asked[0].messages:
+            raise ModelError(ModelErrorKind.EMPTY, "It sent an empty reply.", "")
+        yield TextDelta("Done.")
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_model_that_said_nothing_is_told_so_in_the_next_attempt_alone() -> None:
+    model, asked = Silent(), request()
+    events = await collected(Retrying(model, waits=(0.0,)), asked)
+    assert events[-1] == TextDelta("Done.")
+    assert model.asked[0] == asked
+    *same, told = model.asked[1].messages
+    assert same == [*asked.messages]
+    assert "neither text nor a call" in told.content[0].text
+
+
 async def test_it_is_told_how_often_this_failure_is_asked_again() -> None:
     told: list[int] = []
     with pytest.raises(ModelError):

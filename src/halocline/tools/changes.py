@@ -206,7 +206,8 @@ def require_as_known(was: Original, ctx: ToolContext) -> None:
 def require_read(was: Original, ctx: ToolContext) -> None:
     """Check, before a file is overwritten, that the model has read what is in it. Raises ToolFailure."""
     known = ctx.task.known
-    if not was.data or known is None or was.name in known or _is_in_messages(was, ctx):
+    is_read = known is None or (was.name in known and not known[was.name].unread)
+    if not was.data or is_read or _is_in_messages(was, ctx):
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it exists already, and you have not read it, so this would discard what you do not "

@@ -15,6 +15,7 @@ from halocline.protocol.values import Value
 
 TODO_FILE = "todos.md"
 """File name of the to-do list in a task's folder."""
+_EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 MOST_NAMES = 20
 """Maximum file names in one message."""
 
@@ -23,12 +24,14 @@ class KnownFile(Value, frozen=True):
     """A file as the task last saw it. `content` is the hash of its bytes, as for blobs; None: it did not exist.
 
     `stale` means that someone else changed it since the model read it, and the model only knows that it changed.
-    `restored` means that a person took changes back, and the model was not told what it holds.
+    `restored` means that a person took changes back, and the model was not told what it holds. `unread`: the task
+    changed a part of it, and the model never read the rest.
     """
 
     content: str | None
     stale: bool = False
     restored: bool = False
+    unread: bool = False
 
 
 Known = Mapping[str, KnownFile]
@@ -39,14 +42,18 @@ def note_read(known: Known, seen: Iterable[SeenFile]) -> Known:
     return change_table(known, {one.path: KnownFile(one.content) for one in seen})
 
 
-def note_written(known: Known, path: str, content: str | None) -> Known:
-    """Return the known files after the task wrote or removed one."""
-    return change_table(known, {path: KnownFile(content)})
+def note_written(known: Known, path: str, before: str | None, content: str | None) -> Known:
+    """Return the known files after the task wrote or removed one. Of one that is new or empty it knows all."""
+    is_unread = known[path].unread if path in known else before not in (None, _EMPTY)
+    return change_table(known, {path: KnownFile(content, unread=is_unread and content is not None)})
 
 
 def note_reported(known: Known, files: Iterable[ChangedFile]) -> Known:
     """Return the known files after changes were reported to the model."""
-    return change_table(known, {one.path: KnownFile(one.content, stale=not one.by) for one in files})
+    unread = {path for one in files if (path := one.path) in known and known[path].unread}
+    return change_table(
+        known, {one.path: KnownFile(one.content, not one.by, unread=one.path in unread) for one in files}
+    )
 
 
 def note_restored(known: Known, paths: Iterable[str]) -> Known:

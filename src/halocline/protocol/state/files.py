@@ -19,4 +19,4 @@ class FilesState(Value, frozen=True):
 
     def after_change(self, event: FileChanged) -> "FilesState":
         changed = self.changed if event.path in self.changed else self.changed | {event.path}
-        return replace(self, changed=changed, known=note_written(self.known, event.path, event.after))
+        return replace(self, changed=changed, known=note_written(self.known, event.path, event.before, event.after))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
+from halocline.protocol.messages import Note, UserMessage
 
 WAITS = (2.0, 4.0, 8.0)
 # A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
@@ -28,6 +29,9 @@ OUTAGES = frozenset(
     }
 )
 _SPREAD = 0.25
+_EMPTY = "Your reply had neither text nor a call. Go on; if all is done, say what you did."
+_WAS_EMPTY = UserMessage((Note(_EMPTY, "reply"),))
+"""Goes with the next attempt: the same request would bring the same reply where a server draws nothing at random."""
 
 
 def _random_share() -> float:
@@ -70,10 +74,10 @@ class Retrying:
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        minutes = 0
+        minutes, asked = 0, request
         for attempt in count(1):
             try:
-                async with aclosing(self._model.stream(request)) as events:
+                async with aclosing(self._model.stream(asked)) as events:
                     async for event in events:
                         yield event
                 self._has_answered = True
@@ -87,6 +91,8 @@ class Retrying:
                     wait, most = self._pause(EACH_MINUTE, error), attempt + self._minutes - minutes
                 else:
                     raise
+                if error.kind is ModelErrorKind.EMPTY:
+                    asked = replace(request, messages=(*request.messages, _WAS_EMPTY))
                 unbilled = error.is_unbilled
                 retried = StepRetried(attempt=attempt, wait=wait, cause=error.text, most=most, unbilled=unbilled)
             yield retried
