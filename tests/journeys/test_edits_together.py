@@ -66,10 +66,12 @@ class Person:
 
     async def edit_files(self, paths): ...
 
+    def put_back(self, message): ...
+
     def call_person(self, text): ...
 
     async def decide(self, client, event):
-        async def write_nothing():
+        async def write_nothing(before):
             return None
 
         await self.batch.follow(client, event.task, event)

@@ -59,6 +59,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self.output = io.StringIO()
+        self.begun: list[Prompt | None] = []
         self.screen = Screen(Console(file=self.output, width=80))
         call = ToolCall("c1", "execute_command", dict(ARGUMENTS))
         self.screen.show(ev.AssistantMessageCompleted(AssistantMessage((call,))))
@@ -80,9 +81,10 @@ async def approve(
     event: ev.ApprovalRequested = COMMAND,
     messages: tuple[Prompt | None, ...] = (),
 ) -> Decision:
-    written = list(messages)
+    written, begun = list(messages), terminal.begun
 
-    async def write() -> Prompt | None:
+    async def write(before: Prompt | None) -> Prompt | None:
+        begun.append(before)
         return written.pop(0)
 
     return await terminal.asker(keys, *lines).ask_approval(event, write)
@@ -114,6 +116,13 @@ async def test_a_message_and_its_pictures_go_with_the_decision(
     terminal: Terminal, keys: list[str], lines: list[str], messages: list[Prompt | None], decision: Decision
 ) -> None:
     assert await approve(terminal, keys, *lines, messages=tuple(messages)) == decision
+
+
+async def test_a_message_is_edited_from_what_it_was_and_given_back_where_the_turn_is_stopped(
+    terminal: Terminal,
+) -> None:
+    await approve(terminal, ["t", "t", "\x1b"], messages=(MESSAGE, None))
+    assert (terminal.begun, terminal.lines.draft) == ([None, MESSAGE], MESSAGE.text)
 
 
 @pytest.mark.parametrize(

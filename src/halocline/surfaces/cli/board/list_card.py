@@ -22,6 +22,7 @@ from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.asking.approval_prompt import ALLOWING
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options
+from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing import cards
 from halocline.surfaces.terminal.drawing.approval_card import approval_card
 from halocline.surfaces.terminal.drawing.call_cards import WHOLE, indent_cards
@@ -93,6 +94,9 @@ class ListCard:
 
     def call_person(self, text: str) -> None:
         """The person looks at the list."""
+
+    def put_back(self, message: Prompt) -> None:
+        self.say(f"Not sent: {message.text.strip()}")
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         raise UsageError("An editor opens on the screen of the task.", "Open it: Enter")

@@ -151,8 +151,8 @@ class TaskAsker:
         past = await asyncio.to_thread(self._client.past, task)
         self._card.row = transcript_of(past).call(event.call)
 
-        async def write() -> Prompt | None:
-            text = await self._card.ask_line("Your message to the model: ")
+        async def write(before: Prompt | None) -> Prompt | None:
+            text = await self._card.ask_line("Your message to the model: ", initial=before.text if before else "")
             return Prompt(text, mode) if text and text.strip() else None
 
         decision = await self._asker.ask_approval(event, write)

@@ -126,7 +126,7 @@ class LiveActions:
             return False
         refusal = card.take_line(text) if text else ""
         if refusal == "" and text:
-            self._composer.clear()
+            self._composer.finish_line()
         self._session.notice = refusal or ""
         return refusal is not None
 

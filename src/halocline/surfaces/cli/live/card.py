@@ -119,7 +119,7 @@ class Card:
         brief = [] if is_open and keys[at] in brief else brief
         options = [self._option_lines(place, width, is_open=is_open) for place in range(len(keys) - len(brief))]
         options += [self._brief_lines(brief, width)] if brief else []
-        first, last = fit_around([len(lines) for lines in options], at, max(1, rows - 2))
+        first, last = fit_around([len(lines) for lines in options], min(at, len(options) - 1), max(1, rows - 2))
         shown_keys = [*keys[: len(keys) - len(brief)], *(["…"] if brief else [])][first:last]
         self._hidden = {*keys} - {*shown_keys} - ({*brief} if "…" in shown_keys else set[str]())
         hint = self._hint(is_open=is_open)

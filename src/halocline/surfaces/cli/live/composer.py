@@ -109,6 +109,13 @@ class LiveComposer:
         self.buffer.reset()
         self.mentions.typed("")
 
+    def finish_line(self, *, append_to_history: bool = False) -> None:
+        """Remove a line that was sent. What was typed before an earlier one was recalled in its place comes back."""
+        lines = self.buffer._working_lines
+        draft = lines[-1] if self.buffer.working_index < len(lines) - 1 else ""
+        self.buffer.reset(Document(draft), append_to_history=append_to_history)
+        self.mentions.typed(draft)  # a reset tells nobody that the text changed
+
     def repeats(self, key: str) -> str:
         """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty."""
         return self.text if len(key) == 1 and self.text == key * len(self.text) else ""
@@ -118,8 +125,7 @@ class LiveComposer:
         text = expand_quit_word(self.text)
         if not text.strip() or self._client is None:
             return None
-        self.buffer.reset(append_to_history=True)
-        self.mentions.typed("")  # a reset tells nobody that the text changed
+        self.finish_line(append_to_history=True)
         get_app().vi_state.reset()  # the next prompt begins with typing
         if self._menu:
             self._menu.begin()
@@ -128,7 +134,11 @@ class LiveComposer:
 
     def edit(self, prompt: Prompt) -> None:
         """Put a prompt back, above what was typed since, with what was attached to it."""
-        self.put_above(self._chips.restore(prompt.text, prompt.parts))
+        self.put_above(self.restore(prompt))
+
+    def restore(self, prompt: Prompt) -> str:
+        """The text of a prompt as it was typed, with a chip for each thing that was attached."""
+        return self._chips.restore(prompt.text, prompt.parts)
 
     def put_above(self, text: str) -> None:
         """Insert a text above what is typed."""

@@ -61,6 +61,9 @@ class LiveMenu:
             self._outside.change_state("working" if self._session.has_turn else "idle")
             self._session.redraw()
 
+    def put_back(self, message: Prompt) -> None:
+        self._session.put_back(message)
+
     async def edit_files(self, paths: Sequence[Path]) -> None:
         async with self._release_terminal():
             await run_editor(paths)
@@ -78,9 +81,10 @@ class LiveMenu:
         """True if the person's latest key chose an option a moment ago, to which what is asked now belongs."""
         return time.monotonic() - self._chosen_at < JUST_NOW and self._session.typed_at <= self._chosen_at
 
-    async def ask_message(self) -> Prompt | None:
+    async def ask_message(self, before: Prompt | None) -> Prompt | None:
         """Read a message to the model, with pasted texts and images; None when the person went back."""
-        text = await self._composer.read_line(LineRequest(MESSAGE_LABEL))
+        initial = self._composer.restore(before) if before else ""
+        text = await self._composer.read_line(LineRequest(MESSAGE_LABEL, initial=initial))
         state = self._session.state
         if not text or not text.strip() or state is None:
             return None

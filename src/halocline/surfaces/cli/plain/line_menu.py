@@ -10,6 +10,7 @@ from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
+from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
@@ -52,6 +53,9 @@ class LineMenu:
                 self._lines.draft = "\n".join(filter(None, [self._lines.draft, typed]))
                 self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")
                 await self._lines.wait_for_silence()
+
+    def put_back(self, message: Prompt) -> None:
+        self._lines.draft = "\n".join(filter(None, [message.text, self._lines.draft]))
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         await run_editor(paths)

@@ -128,7 +128,7 @@ class LineMode(View):
         if self._asker is None:
             raise RuntimeError("no person to ask")
         await self._batch.follow(client, task, event)
-        write, edit = partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
+        write, edit = partial(self._write_message, client, task), await WaitingEdit.load(client, task, event)
         decision = await self._asker.ask_approval(event, write, edit, self._batch)
         await self._quit_if_gone()
         return decision
@@ -164,6 +164,11 @@ class LineMode(View):
             if prompt := await self._plans.ask(client, task):
                 return prompt
         return await self._write(client, task)
+
+    async def _write_message(self, client: Client, task: str, before: Prompt | None) -> Prompt | None:
+        if before:
+            self.put_prompt(before.text)
+        return await self._write(client, task, MESSAGE_HINT)
 
     async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
         """Read a prompt, or a message with this hint; None when the person quits or goes back."""

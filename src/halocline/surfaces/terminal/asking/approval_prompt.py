@@ -18,7 +18,8 @@ from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, n
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
-Write = Callable[[], Awaitable[Prompt | None]]
+Write = Callable[[Prompt | None], Awaitable[Prompt | None]]
+"""Reads a message, which begins as the one before; None when the person went back."""
 MOST_OPTIONS = 9
 ALLOWING = ("y", "s", "a", "f", "h", "e")
 """Keys that allow a call, or lead to that."""
@@ -75,21 +76,21 @@ class Asker:
                 pass
             elif batch and key == "s":
                 batch.allow_others(event)
-                return _with_message(message, Decision(Choice.ALLOW_ONCE))
+                return self._add_message(message, Decision(Choice.ALLOW_ONCE))
             elif key == "f":
                 if decision := await self._changes.take_files(event):
-                    return _with_message(message, decision)
+                    return self._add_message(message, decision)
             elif edit and key in CHANGING:
                 if decision := await self._changes.ask(key, edit):
-                    return _with_message(message, decision)
+                    return self._add_message(message, decision)
             elif key == "t":
-                message = await write() or message
+                message = await write(message) or message
                 options |= _WITH_MESSAGE if message else {}
                 self._screen.say(f"Your message: {message.text.strip()}" if message else "No message.")
             elif key == "n" and message:
-                return _with_message(message, Decision(Choice.REJECT_ONCE))
+                return self._add_message(message, Decision(Choice.REJECT_ONCE))
             elif decision := await self._read_decision(key, row, event):
-                return _with_message(message, decision)
+                return self._add_message(message, decision)
 
     def _show_more(self, key: str, event: ApprovalRequested, options: dict[str, str], batch: EditBatch | None) -> bool:
         """Show what must be seen before this key can allow anything. True if there was something: it is to be read."""
@@ -149,6 +150,15 @@ class Asker:
             case _:
                 return Decision(Choice.REJECT_ONCE, stop=True)
 
+    def _add_message(self, message: Prompt | None, decision: Decision) -> Decision:
+        """Add the message to the decision. One that stops the turn reaches no model, so the message is given back."""
+        if message and decision.stop:
+            self._menu.put_back(message)
+        if message is None or decision.stop:
+            return decision
+        note = "\n\n".join(filter(None, [message.text.strip(), decision.note]))
+        return decision._replace(note=note, content=message.parts)
+
     async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
@@ -165,14 +175,6 @@ class Asker:
         if edited == command:
             return Decision(Choice.ALLOW_ONCE)
         return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
-
-
-def _with_message(message: Prompt | None, decision: Decision) -> Decision:
-    """Add the message to the decision, unless that stops the turn and so reaches no model."""
-    if message is None or decision.stop:
-        return decision
-    note = "\n\n".join(filter(None, [message.text.strip(), decision.note]))
-    return decision._replace(note=note, content=message.parts)
 
 
 def _command_of(row: CallRow) -> str:

@@ -5,6 +5,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
+from halocline.surfaces.terminal.composing.prompt import Prompt
+
 ESCAPE = "\x1b"
 Options = Mapping[str, str]
 """The label of each key."""
@@ -72,6 +74,9 @@ class Menu(Protocol):
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line; None when the person went back. `needs_text`: an empty line is asked for again."""
+
+    def put_back(self, message: Prompt) -> None:
+        """Give a message back that was not sent, because the person stopped the turn."""
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         """Open files in the person's editor and wait for its end. Raises UsageError if there is none."""

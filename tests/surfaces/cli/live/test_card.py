@@ -1,0 +1,26 @@
+from halocline.surfaces.cli.live.card import Card
+from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief
+
+OPTIONS = {"y": "allow once", "n": "reject", "t": Brief("add a message"), ESCAPE: Brief("reject and stop")}
+
+
+async def test_a_card_is_drawn_while_text_is_typed_although_an_option_of_its_last_row_was_selected() -> None:
+    card = Card("Edit a.txt", OPTIONS, lambda: None)
+    card.press("up")
+    card.press("up")
+    rows = ["".join(text for _, text, *_ in line) for line in card.lines(60, 3, has_text=True)]
+    assert rows[1:] == [
+        "  …   t add a message  esc reject and stop",
+        "  2 more: ↑↓ · Tab: choose here; your text stays",
+    ]
+    card.stop()
+
+
+async def test_a_draft_comes_back_when_an_earlier_line_that_was_recalled_above_it_is_sent() -> None:
+    composer = LiveComposer(lambda: None)
+    composer.insert("draft")
+    composer.buffer._working_lines.appendleft("earlier")
+    composer.buffer._working_index = 0
+    composer.finish_line()
+    assert composer.text == "draft"
