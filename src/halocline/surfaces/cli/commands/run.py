@@ -15,7 +15,7 @@ from halocline.surfaces.cli import background, live, pickers, session, stream_in
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.plain.headless import Answer, Json, StreamJson
-from halocline.surfaces.cli.plain.questions import ask_yes_no, can_draw, on_terminal
+from halocline.surfaces.cli.plain.questions import ask_yes_no, can_draw, on_terminal, wants_words
 from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
@@ -68,7 +68,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         client = open_client(choices_of(arguments), "cli", folder=workspace)
         background.cut_short.report_cut_short(client)
         if arguments.resume == "":
-            arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
+            arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=bool(arguments.plain))
         markdown, collapse = client.shows_foreign
         view.show_foreign(markdown=markdown, collapse=collapse)
         if not arguments.trust:
@@ -183,8 +183,8 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
             return StreamJson(with_deltas=arguments.include_partial_messages)
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
-    if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
+    if attended and arguments.command != "run" and can_draw(plain=bool(arguments.plain)):
         return live.live_mode.LiveMode(getattr(arguments, "frame", None))
     from halocline.surfaces.cli.plain.line_mode import LineMode
 
-    return LineMode(attended=attended)
+    return LineMode(attended=attended, aloud=wants_words(arguments.plain))
