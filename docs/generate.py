@@ -163,6 +163,7 @@ def variables() -> str:
     rows.append((f"`{MARK}`", "Set by Halocline for each command, to find its processes when it is stopped."))
     rows.append((f"`{PERMISSIONS}`", PERMISSIONS_TEXT))
     rows.append(("`NO_COLOR`", "If set to any value, no color in the terminal."))
+    rows.append(("`ACCESSIBLE`", "If set, as `--screen-reader`: lines in words, for a screen reader."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]
     rows.append(("`SSL_CERT_FILE`", "PEM file of certificates to trust for https connections to models."))

@@ -14,7 +14,18 @@ from halocline.surfaces.cli.live.panes import PROMPT_HINTS
 __all__ = ["open_terminal"]
 
 EMPTY = ["", "-m a/b", "-y", "--model a/b --yolo", "-C /tmp --effort low"]
-ANYTHING_ELSE = ["fix it", "-p hello", "--version", "board", "-m", "-m --yolo", "-c", "--resume x", "--screen-reader"]
+ANYTHING_ELSE = [
+    "fix it",
+    "-p hello",
+    "--version",
+    "board",
+    "-m",
+    "-m --yolo",
+    "-c",
+    "--resume x",
+    "--screen-reader",
+    "--plain",
+]
 
 
 @pytest.mark.parametrize(("line", "is_drawn"), [(line, line in EMPTY) for line in EMPTY + ANYTHING_ELSE])

@@ -95,7 +95,13 @@ def begins_empty(argv: "Sequence[str]") -> bool:
     return all(word in ALONE or (word in BEFORE_VALUES and next(words, "-")[:1] != "-") for word in words)
 
 
+def is_read_aloud() -> bool:
+    """True if the variable that many programs know says that a screen reader reads this."""
+    return os.environ.get("ACCESSIBLE", "") not in ("", "0", "false")
+
+
 def _can_draw() -> bool:
     is_terminal = bool(sys.stdin and sys.stdout and sys.stderr) and all(os.isatty(number) for number in (0, 1, 2))
     letters = getattr(sys.stdout, "encoding", "").lower().replace("-", "")
+    is_terminal = is_terminal and not is_read_aloud()
     return is_terminal and letters == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")

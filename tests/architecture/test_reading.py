@@ -70,7 +70,7 @@ OPENING = {
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
     **named("surfaces/cli/session", "debug_log piped_input", WRITES),
-    "surfaces/terminal/asking/edit_changes.py": "copies in a private folder, which the person's editor rewrites",
+    "surfaces/terminal/asking/text_editor.py": "copies in a private folder, which the person's editor rewrites",
     "surfaces/cli/session/prompt_source.py": "the terminal that the person types at",
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),

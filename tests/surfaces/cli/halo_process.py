@@ -89,7 +89,7 @@ class Halo:
     def terminal(self, *words: str, columns: int = 80, forks: bool = True) -> HaloTerminal:
         """The same on a pseudo-terminal, in lines, with a person (the test) before it."""
         command = words[:1] if words[:1] and words[0] in COMMANDS else ()
-        lines = ("--screen-reader",) if not command or command[0] in CONVERSATIONS else ()
+        lines = ("--plain",) if not command or command[0] in CONVERSATIONS else ()
         return HaloTerminal(
             [*command, *lines, *words[len(command) :]],
             env=self.env | {"PROMPT_TOOLKIT_NO_CPR": "1"},

@@ -8,7 +8,7 @@ from tests.surfaces.cli.forked_terminal import HaloTerminal
 from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call
 
 from halocline.protocol.messages import PIPED, Note
-from halocline.surfaces.cli.commands.login import COMMON
+from halocline.surfaces.entered_keys import COMMON
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 LARGE = "a line of a log\n" * 20_000 + "the needle\n" + "another line\n" * 20_000

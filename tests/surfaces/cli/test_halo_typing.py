@@ -99,7 +99,7 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
         encoding="utf-8",
     )
     shell.expect("sh> ")
-    shell.sendline(shlex.join([*HALO, "--screen-reader", "-m", model, "hi"]))
+    shell.sendline(shlex.join([*HALO, "--plain", "-m", model, "hi"]))
     for _ in range(2):
         shell.expect_exact(shown)
         shell.send("\x1a")
@@ -123,7 +123,7 @@ class Typist:
     """Types words one after the other before a terminal, whatever it shows. `words` are those so far."""
 
     def __init__(self, halo: Halo, screen: str, *words: str) -> None:
-        lines = ("--screen-reader",) if screen == "lines" else ()
+        lines = ("--plain",) if screen == "lines" else ()
         env = halo.env | {"PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm-256color"}
         arguments = [*HALO[1:], *lines, *words]
         self._halo = halo

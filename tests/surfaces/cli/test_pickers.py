@@ -125,9 +125,7 @@ async def test_the_state_of_each_task_is_shown_and_an_open_one_is_joined(halo: H
     other.close(force=True)
 
 
-@pytest.mark.parametrize(
-    ("before", "words"), [("TERM=dumb", "-r"), ("", "-r --screen-reader"), ("TERM=dumb", "export")]
-)
+@pytest.mark.parametrize(("before", "words"), [("TERM=dumb", "-r"), ("", "-r --plain"), ("TERM=dumb", "export")])
 async def test_plain_terminals_get_numbered_lines(halo: Halo, terminal: TmuxTerminal, before: str, words: str):
     await add_tasks(halo, "count the rows", "write the docs")
     run_halo(terminal, words, before).sees("Which task?", "1 or 2 (Enter: 1):", "  2  ")

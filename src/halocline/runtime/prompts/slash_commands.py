@@ -106,7 +106,7 @@ ROWS = (
     _tool_command("reportbug", "prepare a bug report on Halocline; sends nothing", "report_bug", "[what happened]"),
     SlashCommand(
         "btw", "ask the model something beside the conversation, which does not keep it", By.CONTROLLER, Section.WORK,
-        "QUESTION", during=True, answer="btw:answer_btw",
+        "QUESTION", during=True, answer="compact:answer_btw",
     ),
     SlashCommand(
         "goal", "work until something is done, and show or end that goal", By.CONTROLLER, Section.WORK,
@@ -222,6 +222,16 @@ ROWS = (
         "permissions", "list what is always allowed in this task, this project and everywhere; revoke one",
         By.CONTROLLER, Section.SETTINGS, "[forget N]", aliases=("leave", "allowed-tools"), during=True,
         answer="permissions:answer_permissions", completions="permissions:complete_permissions",
+    ),
+    SlashCommand(
+        "login", "store the key of a provider, which the terminal asks for", By.SURFACE, Section.SETTINGS, "[PROVIDER]",
+        answer="login:answer_login", completions="login:complete_login",
+        elsewhere="Keys are typed in a terminal: halo login. Then go on here.",
+    ),
+    SlashCommand(
+        "logout", "remove the stored key of a provider", By.SURFACE, Section.SETTINGS, "PROVIDER",
+        answer="login:answer_logout", completions="login:complete_logout",
+        elsewhere="Keys are removed in a terminal: halo logout. Then go on here.",
     ),
     SlashCommand(
         "doctor", "check this machine and setup, with a hint for each problem", By.SURFACE, Section.LOOK, during=True,

@@ -66,6 +66,8 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("mcp.display", "mcp.collapse", "terminal.title", "terminal.progress", "terminal.notify"), _N),
     # A plug-in's hooks may guard the person, and names in a registry stand for programs.
     **dict.fromkeys(("terminal.theme", "terminal.keys", "terminal.status_line", "plugins.off", "plugins.registry"), _N),
+    # They are programs.
+    **dict.fromkeys(("terminal.notify_command", "terminal.editor"), _N),
 }
 """Every setting and every key of a table of settings, with what a folder may do."""
 ORDERS: Mapping[str, tuple[str, ...]] = {

@@ -107,6 +107,8 @@ class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
     theme: str = "terminal"
     keys: Literal["emacs", "vi"] = "emacs"
     status_line: str = ""
+    notify_command: str = ""
+    editor: str = ""
 
 
 TerminalTable = Annotated[
@@ -117,8 +119,9 @@ TerminalTable = Annotated[
         "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
         "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it "
         "waits, ends or has run a command for 30 s, and you type nothing for 10 s: `desktop` (OSC 9, 99 or 777), "
-        "`bell` or `off`; `keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in "
-        "`keys.toml`; `status_line`, one of your own: a format such as `{model} · {context} left · {cost}`, or `!` "
+        "`bell` or `off`; `notify_command`, a command that does so instead, with the text as `$1`; `editor`, in place "
+        "of $VISUAL and $EDITOR; `keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand "
+        "in `keys.toml`; `status_line`, one of your own: a format such as `{model} · {context} left · {cost}`, or `!` "
         "and a command."
     ),
 ]

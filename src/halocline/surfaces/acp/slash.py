@@ -16,7 +16,7 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp.content import make_block, make_message
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.updates import Send
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashDiff, SlashMarkdown
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashDiff, SlashMarkdown, SlashView
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.slash.lists import list_commands as list_all
 
@@ -72,7 +72,7 @@ def show_answer(answer: SlashAnswer) -> schema.AgentMessageChunk:
     return make_message(f"{make_block(text, 'text')}\n" if "\n" in text else text or DONE)
 
 
-class _EditorView:
+class _EditorView(SlashView):
     """The view of an answer in an editor. The messages before a question are shown with it."""
 
     def __init__(self, send: Send, requests: PersonRequests) -> None:

@@ -1,13 +1,14 @@
-"""`/compact`: compact the conversation, or undo the last compaction. Between turns, wait for it."""
+"""`/compact` (between turns, it waits) and `/btw`, a question that the conversation does not keep."""
 
 import asyncio
 from collections.abc import Sequence
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashMarkdown
 
 UNDO = "undo"
+QUESTION = "Type the question after it: /btw why is this file generated? The conversation does not keep it."
 
 
 async def answer_compact(context: SlashContext, rest: str) -> SlashAnswer:
@@ -36,3 +37,12 @@ async def _describe_outcome(client: Client, task: str, after: int) -> str:
             case ev.Compacted() | ev.CompactionUndone() | ev.ErrorRaised():
                 return ""  # the event itself is shown
     return ""
+
+
+async def answer_btw(context: SlashContext, rest: str) -> SlashAnswer:
+    if not rest:
+        return QUESTION
+    answer = ""
+    async for text in context.client.ask_aside(context.task, rest):
+        answer = text
+    return SlashMarkdown(answer)

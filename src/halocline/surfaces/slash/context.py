@@ -72,6 +72,10 @@ class SlashView(Protocol):
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """Ask; None to stop the turn."""
 
+    async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
+        """Ask for a line, typed unseen and kept nowhere if it is `secret`; None when the person went back."""
+        return None
+
 
 class SlashContext(Value, frozen=True):
     """Context of an answer: the task, and the view that can ask questions."""

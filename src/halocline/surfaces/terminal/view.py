@@ -94,6 +94,10 @@ class View(Protocol):
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """Ask; None to stop the turn."""
 
+    async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
+        """Ask for a line, typed unseen and kept nowhere if it is `secret`; None when the person went back."""
+        return None
+
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 

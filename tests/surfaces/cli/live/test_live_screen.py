@@ -586,9 +586,9 @@ def test_a_search_shows_no_hint_behind_what_it_found(halo: Halo, open_terminal: 
     terminal.types("find").sees("Search prompts: find", "❯ find me").sees_no(HINT)
 
 
-def test_plain_lines_are_there_for_screen_readers_and_dumb_terminals(halo: Halo, open_terminal: Open) -> None:
+def test_plain_lines_are_there_on_demand_and_for_dumb_terminals(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal()
-    for before, flag in (("", "--screen-reader"), ("TERM=dumb ", "")):
+    for before, flag in (("", "--plain"), ("TERM=dumb ", "")):
         terminal.runs(f"clear; {before}{sys.executable} -m halocline {flag} -m {halo.script(HI)}")
         terminal.sees("❯").sees_no("Shift-Tab")
         time.sleep(1.5)  # a dumb terminal shows the mark before it reads keys

@@ -1,9 +1,14 @@
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.terminal.application.person_call import PersonCall, make_notice
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [file for file in folder.iterdir() if file.read_text()]
 
 
 class Terminal(list[str]):
@@ -76,6 +81,18 @@ async def test_a_card_that_is_decided_elsewhere_calls_no_one() -> None:
     shown.change_state("working")
     await asyncio.sleep(0.1)
     assert terminal.text == ""
+
+
+async def test_a_command_of_the_person_calls_instead_and_the_code_does_if_it_fails(tmp_path: Path) -> None:
+    terminal = Terminal()
+    for command in (f"printf '%s' \"$1\" > '{tmp_path}/said'", "exit 3"):
+        shown = OutsideSigns(terminal.append, away=0.0)
+        shown.configure("/x", title=False, progress=False, notify="desktop", command=command)
+        shown.call_person("needs your approval:\n$(rm x)")
+        while not (terminal if command == "exit 3" else files_in(tmp_path)):
+            await asyncio.sleep(0.01)
+    assert (tmp_path / "said").read_text() == "Halocline needs your approval: $(rm x)"
+    assert "needs your approval" in terminal.text
 
 
 NOTICES = {

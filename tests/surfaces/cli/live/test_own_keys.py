@@ -103,3 +103,16 @@ def test_with_keys_of_vi_escape_leaves_the_text_and_then_edits_it(halo: Halo, op
     terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."}))
     terminal.types("one two three").presses("Escape").sees("NORMAL").types("bbdw").sees("❯ one three")
     terminal.types("A!").sees("❯ one three!").sees_no("NORMAL").presses("Enter").sees("Hello.")
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_editor_of_the_settings_gets_pasted_texts_in_full_and_a_text_pasted_again_is_shown(
+    halo: Halo, open_terminal: Open
+) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text("""[terminal]\neditor = "sed -i s/line/row/"\n""")
+    terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."}))
+    pasted = "".join(f"line {number}\n" for number in range(12))
+    terminal.pastes(pasted).sees("[pasted 12 lines]").presses("C-g").sees("row 11").presses("C-c").sees_no("row 11")
+    terminal.pastes(pasted).sees("[pasted 12 lines]").pastes(pasted).sees("line 11").sees_no("[pasted")

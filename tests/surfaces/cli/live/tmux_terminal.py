@@ -46,6 +46,16 @@ class TmuxTerminal:
         self._tmux("send-keys", "-t", "t", "-l", "--", text)
         return self
 
+    def sends(self, codes: str) -> "TmuxTerminal":
+        """Send bytes as a terminal does, whatever they mean."""
+        self._tmux("send-keys", "-t", "t", "-H", *(f"{byte:02x}" for byte in codes.encode()))
+        return self
+
+    def pastes(self, text: str) -> "TmuxTerminal":
+        self._tmux("set-buffer", "--", text)
+        self._tmux("paste-buffer", "-p", "-t", "t")
+        return self
+
     def presses(self, *keys: str) -> "TmuxTerminal":
         """Press keys, as tmux names them."""
         self._tmux("send-keys", "-t", "t", *keys)

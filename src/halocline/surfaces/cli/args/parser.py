@@ -14,7 +14,8 @@ APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 JSON_LINES = "print JSON, one object per line"
 _UNSHOWN = 1000
 """Width of formatters that build a parser and show nothing."""
-SCREEN_READER = "plain lines without a live screen, for screen readers"
+PLAIN = "plain lines without a live screen"
+SCREEN_READER = "plain lines in words, for screen readers"
 
 
 class Parser(argparse.ArgumentParser):

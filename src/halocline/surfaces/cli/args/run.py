@@ -7,6 +7,7 @@ from halocline.surfaces.cli import args
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
 from halocline.surfaces.cli.args.parser import (
     APPROVAL_MODES,
+    PLAIN,
     SCREEN_READER,
     Parser,
     parse_command,
@@ -72,7 +73,8 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
     add("--input-format", choices=INPUT_FORMATS, help=INPUT_TEXT)
     add("--include-partial-messages", action="store_true", help="with stream-json: also events that are not logged")
-    add("--screen-reader", action="store_true", help=SCREEN_READER)
+    add("--plain", action="store_const", const="lines", default="", help=PLAIN)
+    add("--screen-reader", action="store_const", const="words", dest="plain", help=SCREEN_READER)
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
     add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     add_model_options(parser)

@@ -3,7 +3,7 @@
 import argparse
 
 from halocline.protocol.messages import StopReason
-from halocline.surfaces.cli.args.parser import JSON_LINES, SCREEN_READER, Parser, parse_port, positive_int
+from halocline.surfaces.cli.args.parser import JSON_LINES, PLAIN, SCREEN_READER, Parser, parse_port, positive_int
 
 TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
 REASONS = tuple(reason.value for reason in StopReason)
@@ -65,7 +65,8 @@ def attach_parser() -> Parser:
     parser = Parser(prog="halo attach", description=about)
     parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, pick an open task")
     parser.add_argument("--watch", action="store_true", help="only watch: never ask, and exit when the task closes")
-    parser.add_argument("--screen-reader", action="store_true", help=SCREEN_READER)
+    parser.add_argument("--plain", action="store_const", const="lines", default="", help=PLAIN)
+    parser.add_argument("--screen-reader", action="store_const", const="words", dest="plain", help=SCREEN_READER)
     return parser
 
 

@@ -3,10 +3,12 @@
 import asyncio
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 
 from halocline.client.tasks import Client
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.waiting import wait_at_most
+from halocline.surfaces.terminal.application import own_command
 
 PATIENCE = 5.0
 _SCRIPT = "on run words\ndisplay notification (item 2 of words) with title (item 1 of words)\nend run"
@@ -18,7 +20,11 @@ _PROGRAMS = {
 
 async def notify_desktop(client: Client, task: str, what: str, environment: Mapping[str, str]) -> None:
     """Show a notification, if the settings want it and there is a desktop and a program for it."""
-    if client.terminal_settings.notify != "desktop":
+    settings = client.terminal_settings
+    if settings.notify != "off" and settings.notify_command:
+        with suppress(OSError, TimeoutError):
+            await own_command.run_own_command(settings.notify_command, b"", f"Halocline: a task {what}")
+    if settings.notify != "desktop" or settings.notify_command:
         return
     found = ((shutil.which(name, path=environment.get("PATH")), words) for name, words in _PROGRAMS.items())
     program, words = next(((path, words) for path, words in found if path), ("", ()))

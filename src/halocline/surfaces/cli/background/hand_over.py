@@ -53,7 +53,7 @@ def hand_over_prompt(arguments: argparse.Namespace) -> int:
     report_cut_short(client)
     after = _find_others(client, arguments, resumes=resumes)
     if arguments.resume == "":
-        arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
+        arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=bool(arguments.plain))
     task = _find_task(client, arguments) if resumes else ""
     if not arguments.trust:
         task_opening.settle_folders(client, arguments, workspace, attended=on_terminal())

@@ -6,42 +6,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from halocline.client.models import (
-    Account,
-    Accounts,
-    ModelConnection,
-    StoredKey,
-    check_address,
-    save_address,
-    try_server,
-)
+from halocline.client.models import Account, Accounts, check_address
 from halocline.client.tasks import Client, open_client
 from halocline.client.themes import Theme
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import choices_of
 from halocline.surfaces.cli.plain.questions import can_draw, on_terminal, pick_option
 from halocline.surfaces.cli.stderr import print_folded
+from halocline.surfaces.entered_keys import describe_server, forget_keys, keep_key, keep_server, sort_accounts
 from halocline.surfaces.page_opener import open_page
 from halocline.surfaces.terminal import application
 
-UNTRIED = "Nothing was stored. To store the key without testing it: --no-test"
-REFUSED = "Nothing was stored. Copy the key again, or create a new one."
-COMMON = (
-    "anthropic",
-    "openai",
-    "gemini",
-    "openrouter",
-    "openai-compatible",
-    "deepseek",
-    "mistral",
-    "xai",
-    "groq",
-    "together",
-)
-"""The providers that come first in the list."""
 NAMED = 5
 """Models of a server that are named."""
 LONGEST = 65_536
@@ -69,9 +47,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _log_in(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> None:
     key = _read_key(accounts, account, arguments)
-    if not arguments.no_test:
-        _report_connection(event_loop.run_loop(accounts.tried(account.provider, key)))
-    _print_text(_describe_kept(account, accounts.keep(account.provider, key)))
+    _print_lines(event_loop.run_loop(keep_key(accounts, account, key, tested=not arguments.no_test)))
 
 
 def _connect_server(client: Client, account: Account, arguments: argparse.Namespace) -> Accounts:
@@ -82,18 +58,11 @@ def _connect_server(client: Client, account: Account, arguments: argparse.Namesp
     if arguments.no_test:
         accounts = client.models.accounts.at(base_url)
         kept = accounts.keep(account.provider, accounts.checked(account.provider, typed)) if typed.strip() else None
-        save_address(client.settings.put, account.provider, base_url, needs_key=kept is not None)
+        said = describe_server(client.settings, account, base_url, kept, needs_key=kept is not None)
     else:
-        found = event_loop.run_loop(try_server(client.models.accounts, account.provider, base_url, typed))
-        _report_connection(found.connection)
-        accounts, base_url = found.accounts, found.base_url
-        kept = accounts.keep(account.provider, found.key) if found.key else None
-        save_address(
-            client.settings.put, account.provider, base_url, needs_key=bool(kept or found.connection.key_source)
-        )
-    if kept:
-        _print_text(_describe_kept(account, kept))
-    _print_text(f"The address {base_url} is now in {client.settings.file}.")
+        keeping = keep_server(client.models.accounts, client.settings, account, base_url, typed)
+        accounts, said = event_loop.run_loop(keeping)
+    _print_lines(said)
     return accounts
 
 
@@ -165,38 +134,9 @@ async def _from_browser(accounts: Accounts, account: Account, *, opens: bool) ->
         return await sign_in.key(next_line)
 
 
-def _report_connection(tried: ModelConnection) -> None:
-    """Report the result of the connection test. Raises HaloclineError when the key does not work."""
-    if tried.failure and tried.known is None:
-        hint = f"{tried.hint} {UNTRIED}" if tried.accepted is None else REFUSED
-        raise HaloclineError(tried.failure, hint)
-    took = f"{tried.seconds:.1f} s"
-    if tried.accepted:
-        _print_text(f"{tried.server} accepted the key ({took}).")
-    else:
-        unsure = ", but may take any key" if tried.key_source else ""
-        _print_text(f"{tried.server} answered ({took}){unsure}.")
-    if tried.failure:
-        _print_text(f"{tried.failure} {tried.hint}")
-
-
-def _describe_kept(account: Account, kept: StoredKey) -> str:
-    """Describe the place of the stored key, and how to undo it."""
-    server = f" at {kept.server}" if kept.server else ""
-    where = "in the system keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, readable only by you"
-    what = f"key for {account.title}{server} ({kept.tail})" if kept.tail else f"sign-in to {account.title}{server}"
-    text = f"The {what} is stored {where}. To undo: halo logout {account.provider}"
-    if kept.variable:
-        text += f"\nThe environment variable {kept.variable} is also set and overrides it."
-    return text
-
-
 def _choose_provider(all_of_them: list[Account], theme: Theme) -> str:
     """Ask for a provider: in a list with keys where the terminal can draw one. Raises UsageError without a terminal."""
-    places = {name: at for at, name in enumerate(COMMON)}
-    all_of_them = sorted(
-        all_of_them, key=lambda one: (not one.has_key, places.get(one.provider, 99), one.searches, one.provider)
-    )
+    all_of_them = sort_accounts(all_of_them)
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
@@ -248,24 +188,17 @@ def _log_out(accounts: Accounts, arguments: argparse.Namespace) -> int:
     if bool(arguments.provider) == arguments.all:
         raise UsageError("No provider was named.", "Use: halo logout PROVIDER, or --all. See: halo login --list")
     chosen = accounts.all() if arguments.all else [accounts.of(arguments.provider)]
-    gone = [_describe_forgotten(account, server) for account in chosen for server in accounts.forget(account.provider)]
-    for line in gone or ["No key was stored."]:
-        _print_text(line)
-    for account in chosen:
-        if account.variable:
-            _print_text(f"The environment variable {account.variable} still has a key: unset {account.variable}")
+    _print_lines(forget_keys(accounts, chosen))
     return 0
-
-
-def _describe_forgotten(account: Account, server: str) -> str:
-    text = f"Removed the key for {account.title}{f' at {server}' if server else ''}."
-    if account.signs_in and account.keys_page and not server:
-        text += f" It is still valid; to revoke it: {account.keys_page}"
-    return text
 
 
 def _print_text(text: str) -> None:
     print_folded(text)
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    for line in lines:
+        _print_text(line)
 
 
 def typed_key(account: Account) -> str:

@@ -20,10 +20,11 @@ OFF = "Memory is off, so tasks neither read nor add notes. halo config get memor
 
 
 def command(arguments: argparse.Namespace) -> int:
-    memory = open_client(Choices()).memory_of(workspace_of(arguments.cwd))
+    client = open_client(Choices())
+    memory = client.memory_of(workspace_of(arguments.cwd))
     match arguments.action:
         case "edit":
-            _edit_file(memory.project if arguments.project else memory.personal)
+            _edit_file(memory.project if arguments.project else memory.personal, client.terminal_settings.editor)
         case "forget":
             gone = event_loop.run_loop(memory.forget(arguments.number))
             print(f"Removed: {clean(gone.text)}")
@@ -36,9 +37,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _edit_file(file: Path) -> None:
+def _edit_file(file: Path, own: str) -> None:
     """Open a file in the user's editor, which creates it if needed."""
-    words = [*find_editor(os.environ), str(file)]
+    words = [*find_editor(os.environ, own), str(file)]
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         code = subprocess.run(words, check=False, env=child_environment(os.environ)).returncode

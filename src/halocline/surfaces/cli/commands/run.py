@@ -67,7 +67,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         if client.may_have_background:
             cli.background.cut_short.report_cut_short(client)
         if arguments.resume == "":
-            arguments.resume = cli.pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
+            arguments.resume = cli.pickers.task_picker.pick_task(client, workspace, plain=bool(arguments.plain))
         markdown, collapse = client.shows_foreign
         view.show_foreign(markdown=markdown, collapse=collapse)
         if not arguments.trust:
@@ -181,6 +181,6 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
         return views.StreamJson(with_deltas=arguments.include_partial_messages) if is_stream else views.Json()
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
-    if attended and arguments.command != "run" and plain.questions.can_draw(screen_reader=arguments.screen_reader):
+    if attended and arguments.command != "run" and plain.questions.can_draw(plain=bool(arguments.plain)):
         return cli.live.live_mode.LiveMode(getattr(arguments, "frame", None))
-    return plain.line_mode.LineMode(attended=attended)
+    return plain.line_mode.LineMode(attended=attended, aloud=plain.questions.wants_words(arguments.plain))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 
 from prompt_toolkit.document import Document
 
+from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer, take_choice
 from halocline.surfaces.cli.live.mode_cycle import find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
@@ -14,11 +15,12 @@ from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
 from halocline.surfaces.terminal.asking.menu import Kind
+from halocline.surfaces.terminal.asking.text_editor import edit_text
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 
 PICKERS = (
     *("/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions"),
-    *("/config", "/settings", "/agents", "/theme"),
+    *("/config", "/settings", "/agents", "/theme", "/login", "/logout"),
 )
 """Commands that open the list of their values; with Enter again, or without values, they only report."""
 OPENED_AT_ONCE = ("/resume",)
@@ -242,7 +244,21 @@ class LiveActions:
             self._session.move_to_background()
 
     def edit(self) -> None:
-        self._composer.buffer.open_in_editor()
+        """Open what is typed in the editor, pasted texts in full."""
+        if not (self._composer.request and self._composer.request.secret):
+            self._session.start(self._edit())
+
+    async def _edit(self) -> None:
+        composer = self._composer
+        before = composer.unfold_chips()
+        try:
+            async with self._application.release_terminal():
+                after = await edit_text(before, self._session.editor)
+        except UsageError as error:
+            self._session.notice = f"{error.text} {error.hint}"
+            return
+        if after != before:
+            composer.buffer.document = Document(after)
 
     def paste_image(self) -> None:
         self._session.start(self._composer.paste_image())

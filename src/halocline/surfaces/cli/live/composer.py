@@ -34,6 +34,7 @@ class LineRequest:
     """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
 
     With `needs_text`, Enter in an empty line does nothing. With `choices`, what is typed filters a list to pick from.
+    What is typed for a `secret` is not shown, and leaves no trace.
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class LineRequest:
         *,
         needs_text: bool = False,
         choices: ChoiceList | None = None,
+        secret: bool = False,
     ) -> None:
+        self.secret = secret
         self.needs_text = needs_text
         self.choices = choices
         self.label = label.strip(" ›")
@@ -60,7 +63,7 @@ class LineRequest:
 
 
 class LiveComposer:
-    """The text being typed. `redraw` is called when a line above it changes."""
+    """The text being typed. `redraw` is called when a line above it changes, or what is asked for."""
 
     def __init__(self, redraw: Callable[[], None]) -> None:
         self._client: Client | None = None
@@ -70,6 +73,7 @@ class LiveComposer:
         self._completer = build_completer(())
         self._set_aside = Document()
         self.request: LineRequest | None = None
+        self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
         self.buffer = Buffer(
             multiline=True,
@@ -81,7 +85,7 @@ class LiveComposer:
     def _note_text(self, text: str) -> None:
         if self.request and self.request.choices:
             self.request.choices.apply_filter(text)
-        self.mentions.typed(text)
+        self.mentions.typed("" if self.request and self.request.secret else text)
 
     def follow_task(self, client: Client, task: str) -> None:
         """Serve the prompts of this task from now on; typed text stays."""
@@ -154,11 +158,15 @@ class LiveComposer:
         """Ask for a line; the text typed before comes back afterwards. None when the person went back."""
         self._set_aside, self.request = self.buffer.document, request
         self.buffer.document = Document(request.initial)
+        self._redraw()
         try:
             return await request.answer
         finally:
             self.request = None
+            if request.secret:
+                self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
+            self._redraw()
 
     def parts_of(self, text: str) -> tuple[UserPart, ...]:
         """The pasted texts and images of a typed text."""
@@ -168,15 +176,25 @@ class LiveComposer:
         """The text with pasted texts in place of their chips."""
         return self._chips.whole(text)
 
+    def unfold_chips(self) -> str:
+        """The typed text with pasted texts in place of their chips, and the chips of images."""
+        return self._chips.unfold(self.text)
+
     async def list_values(self, words: str) -> dict[str, str]:
         """List the values that may follow a slash command and its first words, each with its meaning."""
         return await self._menu.list_values(words) if self._menu else {}
 
     def paste(self, text: str) -> None:
-        """Insert pasted text: a chip for long text, mentions for dropped files."""
+        """Insert pasted text: a chip for long text, which the same text pasted again unfolds; mentions for files."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if self.request and self.request.secret:
+            self.insert(text)
+            return
         folder = Path(self._client.state(self._task).workspace) if self._client else Path()
         typed = mentions_of(text, folder) or self._chips.chip(text)
+        if typed != text and self.chip_before_cursor().rstrip() == typed:
+            self.buffer.delete_before_cursor(len(self.chip_before_cursor()))
+            typed = text
         self.insert(f"{typed} " if self._chips.before(typed) else typed)
 
     def chip_before_cursor(self) -> str:

@@ -33,7 +33,7 @@ KEYS: Sequence[KeyRow] = (
     KeyRow("search", (), "Ctrl-R", "search earlier prompts"),
     KeyRow("expand", (("c-o",),), "Ctrl-O", "show in full what was shortened"),
     KeyRow("background", (("c-b",),), "Ctrl-B", "move the running command to the background, or retry now"),
-    KeyRow("edit", (("c-g",),), "Ctrl-G", "edit the prompt in $VISUAL or $EDITOR"),
+    KeyRow("edit", (("c-g",),), "Ctrl-G", "edit the prompt in your editor, pasted texts in full"),
     KeyRow("paste_image", (("c-v",),), "Ctrl-V", "paste an image"),
     KeyRow("suspend", (("c-z",),), "Ctrl-Z", "suspend; fg returns"),
     KeyRow("go_to_card", (), "Tab", "with text typed: go to the question that waits, and back"),

@@ -66,7 +66,7 @@ class LiveMenu:
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         async with self._release_terminal():
-            await run_editor(paths)
+            await run_editor(paths, self._session.editor)
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""

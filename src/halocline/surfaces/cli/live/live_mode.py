@@ -21,7 +21,7 @@ from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.bindings import bind_keys
-from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
@@ -77,7 +77,7 @@ class LiveMode(View):
     async def __aenter__(self) -> Self:
         self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
         lines = self._lines
-        panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint)
+        panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint, lines.is_secret)
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
@@ -116,7 +116,11 @@ class LiveMode(View):
                 self.say(remark)
         folder = client.state(task).workspace
         self._outside.configure(
-            folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
+            folder,
+            title=signs.title,
+            progress=signs.progress and knows_progress(),
+            notify=signs.notify,
+            command=signs.notify_command,
         )
         self._app.request_frame()
 
@@ -193,6 +197,9 @@ class LiveMode(View):
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         return await self._asker.ask_question(event)
+
+    async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
+        return await self._composer.read_line(LineRequest(label, secret=secret))
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)

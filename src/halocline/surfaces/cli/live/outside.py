@@ -39,10 +39,10 @@ class OutsideSigns:
         self._sets_title = False
         self._shows_progress = False
 
-    def configure(self, folder: str, *, title: bool, progress: bool, notify: str) -> None:
+    def configure(self, folder: str, *, title: bool, progress: bool, notify: str, command: str = "") -> None:
         """Begin with the settings and the folder of the task."""
         self._folder = os.path.basename(folder) or folder
-        self._person.how, self._shows_progress = notify, progress
+        self._person.how, self._person.command, self._shows_progress = notify, command, progress
         if title and not self._sets_title:
             self._write(_SAVE_TITLE)
         self._sets_title = title

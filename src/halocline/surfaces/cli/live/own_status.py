@@ -5,25 +5,23 @@ The command gets the facts as JSON on its standard input, named as Claude Code n
 """
 
 import asyncio
-import os
 import re
-import signal
 from collections.abc import Callable, Coroutine, Mapping
 
 from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 
 from halocline._version import __version__
 from halocline.protocol import json_output
-from halocline.protocol.child_environment import child_environment
 from halocline.protocol.state.state import State
 from halocline.surfaces.figures import context_left, format_known_cost, model_name
 from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.terminal.application.own_command import run_own_command
 from halocline.surfaces.terminal.application.status_bar import QUIET, shorten_folder
 
-PATIENCE, INTERVAL = 5.0, 1.0
-"""Seconds that the command has, and between two starts."""
+INTERVAL = 1.0
+"""Seconds between two starts of the command."""
 LONGEST = 2000
 _NAME = re.compile(r"\{(\w+)\}")
 _COLOR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -81,8 +79,8 @@ class OwnStatusLine:
 
     async def _run(self, given: bytes) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
-                self._shown = _read_colors(await _run_command(self._line[1:], given))
+            printed = await run_own_command(self._line[1:], given)
+            self._shown = _read_colors(printed[:LONGEST].partition(b"\n")[0])
             self._redraw()
             await asyncio.sleep(INTERVAL)  # what changed meanwhile runs it again, with the next frame
         except (OSError, TimeoutError) as error:
@@ -109,22 +107,6 @@ def _describe_task(facts: Mapping[str, str], task: str, state: State) -> bytes:
             "facts": facts,
         }
     )
-
-
-async def _run_command(command: str, given: bytes) -> bytes:
-    """Run the person's command and return the first line that it prints. Raises OSError when it fails."""
-    pipe, quiet = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_shell(
-        command, stdin=pipe, stdout=pipe, stderr=quiet, env=child_environment(os.environ), start_new_session=True
-    )
-    try:
-        printed, _ = await process.communicate(given)
-    finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode:
-        raise OSError(f"it ended with code {process.returncode}")
-    return printed[:LONGEST].partition(b"\n")[0]
 
 
 def _read_colors(line: bytes) -> Fragments:

@@ -86,6 +86,9 @@ class PaneLines:
     def mark(self) -> str:
         return "› " if self._composer.request else MARK
 
+    def is_secret(self) -> bool:
+        return bool(self._composer.request and self._composer.request.secret)
+
     def hint(self) -> str:
         """The text of an empty composer."""
         if request := self._composer.request:

@@ -78,6 +78,11 @@ class LiveSession:
         self.client, self.task = client, task
 
     @property
+    def editor(self) -> str:
+        """The editor of the settings; empty for the usual one."""
+        return self.client.terminal_settings.editor if self.client else ""
+
+    @property
     def state(self) -> "State | None":
         """The state of the task, once it is open."""
         client = self.client

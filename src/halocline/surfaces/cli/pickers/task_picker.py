@@ -34,7 +34,7 @@ def pick_task(client: Client, workspace: Path, *, plain: bool = False) -> str:
     """
     folder = str(workspace)
     tasks = _list_from_here(client, folder)
-    can_pick = on_terminal() and can_draw(screen_reader=plain)
+    can_pick = on_terminal() and can_draw(plain=plain)
     if not can_pick:
         tasks = [info for info in tasks if _is_of_folder(info, folder)]
     if not tasks:
@@ -72,7 +72,7 @@ def _pick_one(client: Client, tasks: Sequence[TaskInfo], unasked: str, *, plain:
     if not on_terminal():
         listed = [f"{one.task}  {clean(one.name or one.title)[:80]}" for one in tasks[:LISTED]]
         raise UsageError(unasked, "\n      ".join(listed))
-    if not can_draw(screen_reader=plain):
+    if not can_draw(plain=plain):
         return _pick_number(tasks[:LISTED])
     return pick_entry(QUESTION, _build_entries(client, tasks), client.own_theme)
 

@@ -58,7 +58,7 @@ class LineMenu:
         self._lines.draft = "\n".join(filter(None, [message.text, self._lines.draft]))
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
-        await run_editor(paths)
+        await run_editor(paths, self._lines.editor)
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         await self._lines.wait_for_silence()

@@ -40,20 +40,22 @@ from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
 
 PLACEHOLDER = "What should I do? @file, /command, !shell, Ctrl-D quit"
 MESSAGE_HINT = "Your message to the model. Ctrl-C: back"
+WORKING = "Working."
 PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
 """Columns and lines when output is not a terminal. With both set, rich does not look for one at each row."""
 
 
 class LineMode(View):
-    """A conversation in the terminal's scrollback; `attended`: a person can be asked."""
+    """A conversation in the terminal's scrollback; `attended`: a person can be asked; `aloud`: it is read aloud."""
 
-    def __init__(self, *, attended: bool) -> None:
+    def __init__(self, *, attended: bool, aloud: bool = False) -> None:
+        self._aloud = aloud
         self.asks = attended
         self.on_signal: Callable[[int], None] | None = None
         width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
-        console = Console(highlight=False, width=width, height=height)
+        console = Console(highlight=False, width=width, height=height, force_terminal=False if aloud else None)
         self._theme = ThemeChoice(console)
-        self._screen = Screen(console)
+        self._screen = Screen(console, aloud=aloud)
         self.draws = self._screen.is_live
         self._lines = LineReader()
         self._asker = Asker(self._screen, LineMenu(self._screen, self._lines)) if attended else None
@@ -76,7 +78,9 @@ class LineMode(View):
         self._screen.close()
 
     def follow_task(self, client: Client, task: str) -> None:
-        self._lines.person.how = client.terminal_settings.notify if sys.stdout.isatty() else "off"
+        settings = client.terminal_settings
+        self._lines.person.how = settings.notify if sys.stdout.isatty() else "off"
+        self._lines.person.command, self._lines.editor = settings.notify_command, settings.editor
         theme, problem = client.themes_of(task).choose()
         if self._theme.begin(theme):
             self._lines.theme = theme
@@ -97,6 +101,8 @@ class LineMode(View):
         if isinstance(event, ev.TurnStarted):
             self._offered = ""
         self._screen.show(event)
+        if isinstance(event, ev.TurnStarted) and self._aloud:
+            self.say(WORKING)
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
@@ -140,6 +146,9 @@ class LineMode(View):
         await self._quit_if_gone()
         return answer
 
+    async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
+        return await self._lines.read_line(f"{label}: ", is_secret=secret)
+
     async def _quit_if_gone(self) -> None:
         """Leave as by the signal of a closed terminal, if it is: the end of its input decides nothing."""
         if self._lines.is_gone:
@@ -177,8 +186,11 @@ class LineMode(View):
         mode, offered = client.state(task).plan.mode, "" if hint else self._offered
         shown = hint or (f"{offered} (Enter sends this)" if offered else PLACEHOLDER)
         history = open_history(client.home.prompt_history, Chips())
+        mark = _MARKS[mode]
+        if self._aloud:
+            mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""
         draft = self._lines.take_draft()
-        while (typed := await self._lines.read_line(_MARKS[mode], draft, shown, history)) is not None:
+        while (typed := await self._lines.read_line(mark, draft, shown, history)) is not None:
             if text := typed if typed.strip() else offered:
                 return Prompt(text if hint else expand_quit_word(text), mode)
             draft = ""
@@ -186,3 +198,4 @@ class LineMode(View):
 
 
 _MARKS = {Mode.ACT: "❯ ", Mode.PLAN: "plan ❯ "}
+_TURNS = {Mode.ACT: "Your turn", Mode.PLAN: "Plan mode, your turn"}

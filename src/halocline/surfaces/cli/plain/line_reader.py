@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from halocline.client.themes import TERMINAL
-from halocline.surfaces.cli.plain.questions import can_draw
+from halocline.surfaces.cli.plain.questions import knows_codes
 from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
@@ -34,6 +34,8 @@ class LineReader:
         self.draft = ""
         """Text that was typed ahead, for the next prompt."""
         self.theme = TERMINAL
+        self.editor = ""
+        """The setting."""
         self.person = PersonCall(_write_code)
 
     @property
@@ -63,16 +65,24 @@ class LineReader:
         return draft
 
     async def read_line(
-        self, prompt: str, initial: str = "", hint: str = "", history: "FileHistory | None" = None
+        self,
+        prompt: str,
+        initial: str = "",
+        hint: str = "",
+        history: "FileHistory | None" = None,
+        *,
+        is_secret: bool = False,
     ) -> str | None:
         """Read a line that starts as `initial`. None on Ctrl-C, Ctrl-D or Esc.
 
         With a `history`, it is a prompt, which may have several lines (Alt+Enter or Ctrl+J).
         """
         with _codeless_output():
-            return await self._read_line(prompt, initial, hint, history)
+            return await self._read_line(prompt, initial, hint, history, is_secret=is_secret)
 
-    async def _read_line(self, prompt: str, initial: str, hint: str, history: "FileHistory | None") -> str | None:
+    async def _read_line(
+        self, prompt: str, initial: str, hint: str, history: "FileHistory | None", *, is_secret: bool
+    ) -> str | None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.application import get_app_session
         from prompt_toolkit.formatted_text import FormattedText
@@ -81,6 +91,7 @@ class LineReader:
 
         session: PromptSession[str] = PromptSession(
             enable_suspend=True,
+            is_password=is_secret,
             history=history,
             multiline=history is not None,
             key_bindings=_bind_lines() if history is not None else _bind_escape(),
@@ -109,7 +120,7 @@ class LineReader:
 @contextmanager
 def _codeless_output() -> Iterator[None]:
     """On a terminal that knows no escape codes, write none."""
-    if can_draw():
+    if knows_codes():
         yield
         return
     from prompt_toolkit.application import create_app_session

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from halocline.first_frame import is_read_aloud
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.sanitize import clean
@@ -15,9 +16,19 @@ def on_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def can_draw(*, screen_reader: bool = False) -> bool:
+def wants_words(plain: str = "") -> bool:
+    """True if the person listens to a screen reader: by the flag, or by the variable."""
+    return plain == "words" or is_read_aloud()
+
+
+def can_draw(*, plain: bool = False) -> bool:
     """True if the terminal can show more than plain lines and the person wants it."""
-    return not screen_reader and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+    return knows_codes() and not plain and not wants_words()
+
+
+def knows_codes() -> bool:
+    """True if the terminal says that it knows escape codes."""
+    return os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 def ask_yes_no(question: str) -> bool:

@@ -19,9 +19,11 @@ from halocline.protocol.errors import UsageError
 _EDITORS = ("vim", "vi", "nvim", "nano", "pico", "emacs", "micro", "hx", "joe", "less", "more", "most", "man", "info")
 _MONITORS = ("top", "htop", "btop", "atop", "watch", "tmux", "screen", "fzf", "lazygit", "tig", "ranger", "mc", "nnn")
 _REMOTE = ("ssh", "mosh", "telnet", "sftp", "ftp", "psql", "mysql", "sqlite3", "redis-cli", "gdb", "lldb", "ipython")
-_AS_OTHERS = ("sudo", "su", "doas", "passwd")
-PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_AS_OTHERS))
-"""Programs that want a terminal."""
+_ASKING = ("sudo", "su", "doas", "passwd", "read", "select", "gh auth login", "git add -p", "git rebase -i")
+PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
+"""Programs that want a terminal, some with the words that follow."""
+_ALONE = frozenset(("bash", "sh", "zsh", "fish", "python", "python3", "node", "irb", "ghci", "julia", "lua", "bc"))
+"""Programs that want one if they get no words."""
 ReleasedTerminal = AbstractAsyncContextManager[None]
 FORCED = "!"
 """Before the command: it gets the terminal in any case."""
@@ -38,7 +40,8 @@ def find_terminal_command(text: str) -> str:
     while words and "=" in words[0]:
         words = words[1:]
     name = os.path.basename(words[0]) if words else ""
-    return text if name in PROGRAMS else ""
+    wants = name in PROGRAMS or " ".join((name, *words[1:3])) in PROGRAMS or (name in _ALONE and not words[1:])
+    return text if wants else ""
 
 
 async def run_program(

@@ -8,7 +8,7 @@ from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout import ConditionalContainer, Dimension, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
-from prompt_toolkit.layout.processors import AfterInput, BeforeInput, ConditionalProcessor
+from prompt_toolkit.layout.processors import AfterInput, BeforeInput, ConditionalProcessor, PasswordProcessor
 from prompt_toolkit.lexers import SimpleLexer
 from prompt_toolkit.styles import Style
 
@@ -53,9 +53,20 @@ Lines = Callable[[int, int], list[Fragments]]
 
 
 class LivePanes:
-    """The parts of the screen: lines above and below the composer, its mark, and the hint shown while it is empty."""
+    """The parts of the screen: lines above and below the composer, its mark, and the hint shown while it is empty.
 
-    def __init__(self, buffer: Buffer, above: Lines, below: Lines, mark: Callable[[], str], hint: Callable[[], str]):
+    What is typed is not shown while it `is_secret`.
+    """
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        above: Lines,
+        below: Lines,
+        mark: Callable[[], str],
+        hint: Callable[[], str],
+        is_secret: Callable[[], bool] = bool,
+    ) -> None:
         self._above = above
         self._below = below
         self._mark = mark
@@ -69,7 +80,10 @@ class LivePanes:
                 lexer=SimpleLexer("class:prompt"),
                 search_buffer_control=self._search,
                 preview_search=True,
-                input_processors=[ConditionalProcessor(AfterInput(hint, style="class:quiet"), is_empty)],
+                input_processors=[
+                    ConditionalProcessor(PasswordProcessor(), Condition(is_secret)),
+                    ConditionalProcessor(AfterInput(hint, style="class:quiet"), is_empty),
+                ],
             ),
             height=lambda: Dimension(min=1, max=min(MOST_TYPED_ROWS, max(1, _rows() // 3))),
             wrap_lines=True,

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from halocline.surfaces.sanitize import reveal
+from halocline.surfaces.terminal.application.own_command import run_own_command
 
 AWAY = 10.0
 """Seconds without a key after which the person is notified."""
@@ -15,9 +16,14 @@ _BY_PARTS = ("rxvt", "foot")
 """Terminals that know OSC 777, by the begin of TERM."""
 
 
+def make_line(text: str) -> str:
+    """Return a text as one short line without codes."""
+    return " ".join(reveal(text).split())[:LONGEST_NOTICE]
+
+
 def make_notice(text: str, env: Mapping[str, str]) -> str:
     """Return the code of a notification as this terminal knows it, if it knows codes, and the bell."""
-    term, line = env.get("TERM", ""), " ".join(reveal(text).split())[:LONGEST_NOTICE]
+    term, line = env.get("TERM", ""), make_line(text)
     if term in ("dumb", "unknown", ""):
         return "\a"
     if term == "xterm-kitty" or env.get("KITTY_WINDOW_ID"):
@@ -34,16 +40,18 @@ def make_notice(text: str, env: Mapping[str, str]) -> str:
 class PersonCall:
     """Calls once no key came for `away` seconds, also if the last one was just before; a key cancels the call.
 
-    `how` is the setting: desktop, bell or off.
+    `how` is the setting: desktop, bell or off. A `command` of the person does it instead, unless it fails.
     """
 
     how = "off"
+    command = ""
 
     def __init__(self, write: Callable[[str], None], away: float = AWAY) -> None:
         self._write = write
         self._away = away
         self._used_at = time.monotonic()
         self._timer: asyncio.TimerHandle | None = None
+        self._running: asyncio.Task[None] | None = None
 
     def note_key(self) -> None:
         """The person is there."""
@@ -66,5 +74,13 @@ class PersonCall:
             self._timer = None
 
     def _notify(self, text: str) -> None:
-        if self.how != "off":
+        if self.command and self.how != "off":
+            self._running = asyncio.get_running_loop().create_task(self._run_command(text))
+        elif self.how != "off":
             self._write("\a" if self.how == "bell" else make_notice(text, os.environ))
+
+    async def _run_command(self, text: str) -> None:
+        try:
+            await run_own_command(self.command, b"", f"Halocline {make_line(text)}")
+        except (OSError, TimeoutError):
+            self._write(make_notice(text, os.environ))

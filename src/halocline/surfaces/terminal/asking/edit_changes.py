@@ -17,6 +17,7 @@ from halocline.protocol.kinds import Choice, Diff
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Menu
+from halocline.surfaces.terminal.asking.text_editor import read_edited
 
 if TYPE_CHECKING:
     from halocline.client.edits import ProposedHunk, ProposedText
@@ -135,15 +136,8 @@ class EditChanges:
                 files[text.path].parent.mkdir()
                 files[text.path].write_text(text.after or "", encoding="utf-8", newline="")
             await self._menu.edit_files([*files.values()])
-            edited = {path: _read_text(file) for path, file in files.items()}
+            edited = {path: read_edited(file) for path, file in files.items()}
         return {text.path: edited[text.path] for text in texts if edited[text.path] != text.after}
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"Cannot read what the editor saved: {error}.", "The edit is as it was proposed.") from error
 
 
 def _describe_hunk(hunk: "ProposedHunk") -> str:

@@ -60,8 +60,15 @@ class Chips:
 
     def whole(self, typed: str) -> str:
         """The typed text with pasted texts in place of their chips; image chips are removed."""
+        typed = self.unfold(typed)
         for chip in self._parts:
-            typed = typed.replace(chip, self._texts.get(chip, ""))
+            typed = typed.replace(chip, "")
+        return typed
+
+    def unfold(self, typed: str) -> str:
+        """The typed text with pasted texts in place of their chips."""
+        for chip, text in self._texts.items():
+            typed = typed.replace(chip, text)
         return typed
 
     def restore(self, text: str, parts: Sequence[UserPart]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
+from halocline.client.prompts import split_slash_command
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.terminal.composing.pasting import Chips
 
@@ -15,8 +16,17 @@ class PromptHistory(FileHistory):
         super().__init__(str(path))
         self._chips = chips
 
+    def append_string(self, string: str) -> None:
+        super().append_string(hide_key(string))
+
     def store_string(self, string: str) -> None:
         super().store_string(self._chips.whole(string))
+
+
+def hide_key(prompt: str) -> str:
+    """Leave out what was typed behind the provider of `/login`: it may be a key."""
+    name, rest = split_slash_command(prompt)
+    return f"/{name} {rest.split()[0]}" if name == "login" and len(rest.split()) > 1 else prompt
 
 
 def open_history(path: Path, chips: Chips) -> PromptHistory:

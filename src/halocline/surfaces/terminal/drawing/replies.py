@@ -23,12 +23,13 @@ class Replies:
 
     def __init__(self, out: Scrollback) -> None:
         self._out = out
-        self._drawn = 0
         self._code_blocks = 0
+        self.begin()
 
     def begin(self) -> None:
         """Start another reply."""
         self._drawn = 0
+        self._mark = Text(self._out.reply_mark, end="")
 
     def print(self, text: str) -> None:
         """Print more of a reply: formatted up to the limit, then as plain text."""
@@ -63,7 +64,8 @@ class Replies:
             elif (lines := block.split("\n"))[1:-1] and self._out.is_terminal and is_fenced(lines):
                 self._print_code(lines[0], lines[1:-1])
             else:
-                self._out.print(Gutter(drawing.markdown.Prose(block), MARGIN, MARGIN))
+                self._out.print(Gutter(drawing.markdown.Prose(block), self._mark, MARGIN))
+                self._mark = MARGIN
 
     def _print_code(self, fence: str, lines: Sequence[str], group: str = "") -> None:
         """Print code at the left edge, as it is: what is copied from the terminal is the program."""

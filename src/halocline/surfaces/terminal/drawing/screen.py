@@ -53,8 +53,9 @@ class Screen:
         *,
         details: bool = False,
         can_leave: bool = False,
+        aloud: bool = False,
     ) -> None:
-        self._out = Scrollback(console or Console(highlight=False), status)
+        self._out = Scrollback(console or Console(highlight=False), status, aloud=aloud)
         self.foreign = Foreign()
         self._details = details
         self._activity = ActivityLine(self._out.status, can_leave=can_leave)

@@ -9,6 +9,7 @@ from rich.text import Text
 from halocline.surfaces.sanitize import clean, reveal
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import DiffRow
+from halocline.surfaces.terminal.drawing.rows_aloud import REPLY, TODO_LIST, speak_mark, speak_text
 from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
 from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, Wide
@@ -18,26 +19,35 @@ PIECE = 1 << 20
 
 
 class Scrollback:
-    """Prints each item once. A blank line separates items, except neighbors of the same group."""
+    """Prints each item once. A blank line separates items, except neighbors of the same group.
 
-    def __init__(self, console: Console, status: StatusLine | None = None) -> None:
+    With `aloud`, it prints words for a screen reader.
+    """
+
+    def __init__(self, console: Console, status: StatusLine | None = None, *, aloud: bool = False) -> None:
         console.push_theme(THEME)
         if isinstance(console.file, io.TextIOWrapper):
             console.file.reconfigure(errors="replace")  # characters that the encoding lacks must not end the task
         self.console = console
-        self.status = status or StatusLine(console)
+        self.status = status or StatusLine(console, still=aloud)
         self.group: str | None = None
-        self._is_plain = not console.is_terminal
+        self._is_plain = aloud or not console.is_terminal
+        self._aloud = aloud
 
     @property
     def is_terminal(self) -> bool:
         return not self._is_plain
 
+    @property
+    def reply_mark(self) -> str:
+        """The mark before a reply."""
+        return REPLY if self._aloud else "  "
+
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()
         apart = self.group is not None and not (group and group == self.group)
         if self._is_plain:
-            lines = "".join(f"{reveal(line)}\n" for line in draw_lines(body))
+            lines = "".join(f"{reveal(line)}\n" for line in draw_lines(body, aloud=self._aloud))
             self.console.file.write("\n" + lines if apart else lines)
             self.console.file.flush()
         else:
@@ -64,27 +74,30 @@ class Scrollback:
         self.group = ""
 
 
-def draw_lines(body: RenderableType) -> Iterator[str]:
+def draw_lines(body: RenderableType, *, aloud: bool = False, in_todos: bool = False) -> Iterator[str]:
     """Yield the lines of a card for pipes and files: nothing is wrapped, cut or styled, and replies stay Markdown.
 
-    Raises TypeError for a kind of renderable that no card uses.
+    With `aloud`, marks are words. Raises TypeError for a kind of renderable that no card uses.
     """
     match body:
         case Text():
-            yield from body.plain.split("\n")
+            yield from (speak_text(body.plain) if aloud else body.plain).split("\n")
         case Gutter():
             mark, rest = body.first.plain, body.rest.plain
-            for line in draw_lines(body.body):
+            is_list = mark.strip() == TODO_LIST
+            if aloud:
+                mark, rest = speak_mark(mark, in_todos=in_todos), ""
+            for line in draw_lines(body.body, aloud=aloud, in_todos=is_list):
                 yield f"{mark}{line}".rstrip()
                 mark = rest
         case Group():
             for part in body.renderables:
-                yield from draw_lines(part)
+                yield from draw_lines(part, aloud=aloud, in_todos=in_todos)
         case Wide() | Band() | DiffRow():
-            yield from draw_lines(body.body)
+            yield from draw_lines(body.body, aloud=aloud)
         case Columns():
             for part in body.rows:
-                yield from draw_lines(part)
+                yield from draw_lines(part, aloud=aloud)
         case drawing.markdown.Prose():
             yield from body.source.strip("\n").split("\n")
         case _:

@@ -50,10 +50,10 @@ class StatusLine:
     patience = PATIENCE
     stop_hint = "Ctrl-C stops"
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic, *, still: bool = False) -> None:
         self._console = console
         self._clock = clock
-        self._is_live = console.file.isatty() and not console.is_dumb_terminal
+        self._is_live = console.file.isatty() and not console.is_dumb_terminal and not still
         self._activity: Activity | None = None
         self._since = 0.0
         self._drawn = False

@@ -4,7 +4,7 @@ from typing import Any
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.slash.context import SlashDiff, SlashMarkdown
+from halocline.surfaces.slash.context import SlashDiff, SlashMarkdown, SlashView
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.web.handlers.handler import OfTask, action
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -33,7 +33,7 @@ async def answer_slash(tasks: OpenTasks, which: TypedCommand) -> dict[str, Any]:
     return {"text": str(answer), "markdown": False}
 
 
-class _SilentView:
+class _SilentView(SlashView):
     """A view that can show and ask nothing beside the answer, so that nothing is done which needs a question."""
 
     def say(self, text: str) -> None:

@@ -7,7 +7,7 @@ from halocline.client.tasks import open_client
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import background, live, pickers
 from halocline.surfaces.cli.plain.line_mode import LineMode
-from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
+from halocline.surfaces.cli.plain.questions import can_draw, on_terminal, wants_words
 from halocline.surfaces.cli.session.join import join_task
 from halocline.surfaces.terminal.view import View
 
@@ -18,12 +18,12 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.id:
         task = client.find(arguments.id)
     else:
-        task = pickers.task_picker.pick_running_task(client, plain=arguments.screen_reader)
+        task = pickers.task_picker.pick_running_task(client, plain=bool(arguments.plain))
     return event_loop.run_loop(join_task(client, task, _make_view(arguments)))
 
 
 def _make_view(arguments: argparse.Namespace) -> View:
     attended = on_terminal() and not arguments.watch
-    if attended and can_draw(screen_reader=arguments.screen_reader):
+    if attended and can_draw(plain=bool(arguments.plain)):
         return live.live_mode.LiveMode()
-    return LineMode(attended=attended)
+    return LineMode(attended=attended, aloud=wants_words(arguments.plain))

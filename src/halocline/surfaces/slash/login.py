@@ -1,0 +1,58 @@
+"""`/login` and `/logout`: as on the command line. A key is typed unseen, and kept only where keys are."""
+
+from collections.abc import Sequence
+
+from halocline.client.tasks import Client
+from halocline.surfaces.entered_keys import forget_keys, keep_key, keep_server, sort_accounts
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+
+WHICH = "Name a provider: /{name} PROVIDER. To list those with a key: halo login --list"
+ALONE = "/{name} takes the name of a provider alone, and asks for all else. If you typed a key, create a new one."
+NOTHING = "Nothing was stored."
+ADDRESS = "Address of the server, for example http://127.0.0.1:8000/v1"
+NEXT = "To use one of its models: /model"
+NEXT_TASK = "To use one of its models: /clear, as new tasks know the address, and then /model"
+
+
+async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
+    if problem := _find_problem("login", rest):
+        return problem
+    accounts, view = context.client.models.accounts, context.view
+    account = accounts.of(rest)
+    address = await view.ask_line(ADDRESS) if account.needs_address else ""
+    if address is None:
+        return NOTHING
+    if account.keys_page:
+        view.say(f"Create a key for {account.title} at {account.keys_page}")
+    may_lack = "; only Enter if it needs none" if account.needs_address else ""
+    typed = await view.ask_line(f"Key for {account.title} (hidden as you paste it{may_lack})", secret=True)
+    if typed is None or not (typed.strip() or account.needs_address):
+        return NOTHING
+    if account.needs_address:
+        _, said = await keep_server(accounts, context.client.settings, account, address, typed)
+        return "\n".join([*said, NEXT_TASK])
+    said = await keep_key(accounts, account, accounts.checked(rest, typed))
+    return "\n".join([*said, *([] if account.searches else [NEXT])])
+
+
+async def answer_logout(context: SlashContext, rest: str) -> SlashAnswer:
+    if problem := _find_problem("logout", rest):
+        return problem
+    accounts = context.client.models.accounts
+    return "\n".join(forget_keys(accounts, [accounts.of(rest)]))
+
+
+def _find_problem(name: str, rest: str) -> str:
+    words = rest.split()
+    return "" if len(words) == 1 else (ALONE if words else WHICH).format(name=name)
+
+
+async def complete_login(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    listed = () if given else sort_accounts(client.models.accounts.all())
+    return {one.provider: clean(one.title) for one in listed}
+
+
+async def complete_logout(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    kept = (one for one in client.models.accounts.all() if one.stored or one.elsewhere)
+    return {} if given else {one.provider: clean(one.title) for one in kept}

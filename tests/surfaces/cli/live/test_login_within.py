@@ -1,0 +1,48 @@
+"""`/login` and `/logout` in a conversation: the key is typed unseen and is nowhere but in the store."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.servers.model_server import ModelServer
+from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.live.conftest import Open
+from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
+
+from halocline.surfaces.terminal.composing.pasting import Chips
+from halocline.surfaces.terminal.composing.prompt_history import open_history
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
+KEY = "sk-1234567890abcdef1234"
+
+
+def files_with(text: str, *folders: Path) -> list[str]:
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    return [file.name for file in files if text.encode() in file.read_bytes()]
+
+
+async def test_a_key_is_typed_unseen_tried_kept_and_removed_within_a_conversation(
+    halo: Halo, open_terminal: Open
+) -> None:
+    def talk(terminal: TmuxTerminal, address: str) -> None:
+        terminal.says("/login").sees("openai-compatible").types("openai-comp").sees_no("anthropic")
+        terminal.presses("Down", "Enter").sees("Address of the server").says(address).sees("Key for")
+        terminal.types(KEY).sees("*" * len(KEY)).presses("C-g").presses("Enter").sees("accepted the key", HINT)
+        terminal.presses("C-_").presses("Up").sees("❯ /login openai-compatible").presses("C-c")
+        terminal.says("/clear").sees("New task").says("/model").sees("openai-compatible/a-model").presses("Escape")
+        terminal.sees(HINT).says("/logout openai-compatible").sees("Removed the key")
+        assert KEY[4:12] not in terminal.everything
+
+    async with ModelServer(key=KEY, models=("a-model",)) as server:
+        terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."}))
+        await asyncio.to_thread(talk, terminal, server.url("openai"))
+    assert files_with(KEY, halo.home, halo.folder) == []
+
+
+async def test_a_key_typed_behind_the_provider_is_neither_used_nor_in_the_history(halo: Halo) -> None:
+    history = open_history(halo.home / "prompt_history", Chips())
+    history.append_string(f"/login openai {KEY}")
+    history.append_string("/login openai")
+    assert history.get_strings() == ["/login openai"] * 2
+    assert files_with(KEY, halo.home) == []
