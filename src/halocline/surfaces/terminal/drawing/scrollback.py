@@ -11,7 +11,7 @@ from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import DiffRow
 from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
-from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, Wide
+from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, ShortOr, Wide
 
 PIECE = 1 << 20
 """Characters sanitized at a time, up to the end of their last line."""
@@ -72,6 +72,8 @@ def draw_lines(body: RenderableType) -> Iterator[str]:
     match body:
         case Text():
             yield from body.plain.split("\n")
+        case ShortOr():
+            yield body.whole.plain
         case Gutter():
             mark, rest = body.first.plain, body.rest.plain
             for line in draw_lines(body.body):
