@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Iterable, Iterator
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from tests.samples import choose
 
@@ -652,3 +653,50 @@ def test_the_file_with_the_rest_of_an_output_is_named_in_full() -> None:
     output = f"[binary output, 12 bytes, not shown; saved to {place}]\n[exit code 0 in 0.1 s]"
     text = shown(called("execute_command", "cat it", ToolKind.EXECUTE, output), width=40)
     assert place in "".join(part.strip("│ ") for part in text.split("\n"))
+
+
+def read(number: int, thought: str = "") -> list[ev.Event]:
+    path = f"a/rather/long/path/to/module_{number}.py"
+    return [message("", thought=thought), *called("read_file", f"Read {path}", ToolKind.READ, f"body {number}")]
+
+
+def test_reads_with_only_thoughts_between_them_are_one_row_that_counts_what_does_not_fit() -> None:
+    events = [*read(1), *read(2, "Now the second."), *read(3), message("", thought="I know enough."), message("Done.")]
+    assert shown(events, width=60) == "▸ Read 3 files · 1 thought\n\n∴ I know enough.\n\n  Done.\n"
+    assert "∴ Now the second." in shown(events, details=True)
+
+
+def test_code_in_a_list_or_a_quote_is_printed_as_it_is() -> None:
+    code = "result = some_function(argument_one, argument_two, argument_three)"
+    nested = (
+        f"- one\n\n  ```python\n  if x:\n      {code}\n  ```\n\n- two\n  1. deep\n\n     ```\n     {code}\n     ```\n"
+    )
+    quoted = f"> said\n>\n> ```js\n> {code}\n> ```\n"
+    text = shown([message(f"{nested}\nand\n\n{quoted}\n    {code}\n")], width=40)
+    lines = text.split("\n")
+    assert lines.count(code) == 3
+    assert f"if x:\n    {code}" in text
+    assert [line.strip() for line in lines if line.strip() and code not in line] == [
+        *("• one", "if x:", "• two", "1 deep", "and", "▌ said")
+    ]
+
+
+def test_a_question_that_was_stopped_ends_once() -> None:
+    call = ToolCall("c", "ask_followup_question", {"question": "Which one?"})
+    ended = ev.ToolCallEnded("c", call.name, CallStatus.CANCELLED, ToolResult("c", (Text("Interrupted."),)))
+    events = [
+        message("", call),
+        ev.ToolCallStarted("c", call.name, "Which one?", ToolKind.OTHER),
+        ev.QuestionAsked("q", "Which one?", ("a", "b"), "c"),
+        ev.QuestionAnswered("q", "", "interrupt"),
+        ended,
+    ]
+    assert shown(events).count("interrupted") == 1
+
+
+def test_what_a_sub_agent_was_refused_stands_below_its_line() -> None:
+    refused = ("rm -rf /: blocked: it deletes / (no mode allows that)",)
+    *before, done, end = lanes()
+    assert isinstance(done, SubagentEnded)
+    text = shown([*before, replace(done, refused=refused), end])
+    assert "  refused: rm -rf /: blocked: it deletes / (no mode allows that)\n" in text

@@ -92,7 +92,8 @@ class SubagentEnded(Durable, frozen=True):
 
     Its steps and usage count toward its parent's; `cost` is in US dollars, None if a price was unknown.
     `assumed_tokens` and `assumed_cost` are what its requests without a report may have taken; `known_cost` is the sum
-    of those with one, where `cost` is None. `review` describes what it changed and what it did not check.
+    of those with one, where `cost` is None. `review` describes what it changed and what it did not check. `refused`
+    are the first calls that it was not allowed, each with the reason, for people.
     """
 
     call: str
@@ -109,6 +110,7 @@ class SubagentEnded(Durable, frozen=True):
     assumed_cost: float = 0.0
     known_cost: float = 0.0
     review: str = ""
+    refused: tuple[str, ...] = ()
 
     @property
     def known_sum(self) -> float:

@@ -16,7 +16,7 @@ LARGEST = 1_000_000
 NOTE = re.compile(r"# +(\S[^\n]*)")
 """A prompt that is a note: one line after a hash. A heading with text below it is not a note."""
 OFF = "Memory is off, so no task would read this note."
-HOW_ON = "Turn it on with memory = true in settings.toml, or send the text to the agent without the hash."
+HOW_ON = "Turn it on with memory = true in settings.toml (/config memory true), or send the text without the hash."
 
 
 def parse_note(prompt: str) -> str:

@@ -15,7 +15,8 @@ from halocline.context.user_files.agents import FINISHING
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.messages import Note, StopReason, Usage
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.messages import Note, StopReason, ToolCall, Usage
 from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.reducer import fold_events
@@ -28,6 +29,8 @@ BEGINNING = 600
 """Characters of a report in the parent's log; the whole is in the call's result and in the child's log."""
 IN_NOTE = 8_000
 """Characters of a report that comes in a note: that of an agent in the background."""
+MOST_REFUSED = 5
+"""Refused calls that are named in the parent's log."""
 FEW = 2
 """A sub-agent is told to finish this many steps before its limit, or after this share (`PART`) of its time."""
 PART = 0.8
@@ -51,11 +54,17 @@ class Took(Value, frozen=True):
     known: float = 0.0
     assumed_tokens: int = 0
     assumed_cost: float = 0.0
+    refused: tuple[str, ...] = ()
+    _asked: tuple[ToolCall, ...] = ()
 
     def after(self, event: ev.Event) -> "Took":
         match event:
             case ev.StepStarted():
                 return replace(self, steps=self.steps + 1)
+            case ev.AssistantMessageCompleted(message=message):
+                return replace(self, _asked=message.tool_calls)
+            case ev.ToolCallEnded(status=CallStatus.REJECTED):
+                return replace(self, refused=(*self.refused, self._describe_refused(event))[:MOST_REFUSED])
             case ev.ToolCallStarted(name=name) if name != FINISHING:
                 return replace(self, calls=self.calls + 1)
             case ev.UsageReported(usage=usage, cost=cost) | ev.SideQuestionAnswered(usage=usage, cost=cost):
@@ -71,6 +80,11 @@ class Took(Value, frozen=True):
                 tokens, assumed = self.assumed_tokens + tokens, self.assumed_cost + assumed
                 return replace(self, assumed_tokens=tokens, assumed_cost=assumed)
         return self
+
+    def _describe_refused(self, event: ev.ToolCallEnded) -> str:
+        """`make deploy: blocked: …`: what an agent wanted to do, and why it was not done."""
+        given = next((call.arguments for call in self._asked if call.id == event.call), {})
+        return f"{given.get('command') or given.get('path') or event.name}: {event.for_person or 'not allowed'}"
 
     def _with_usage(self, usage: Usage, cost: float | None, known: float) -> "Took":
         total = None if cost is None or self.cost is None else self.cost + cost
@@ -167,6 +181,7 @@ def end_event(
         assumed_cost=took.assumed_cost,
         known_cost=took.known if took.cost is None else 0.0,
         review=review,
+        refused=took.refused,
     )
 
 

@@ -43,6 +43,7 @@ def end_lane(t: Transcript, e: SubagentEnded) -> Transcript:
             cost=e.cost,
             report=e.report,
             problem=e.problem,
+            refused=e.refused,
             seconds=max(0.0, e.at - lane.started_at),
         )
 

@@ -114,6 +114,7 @@ class Lane(Value, frozen=True):
     cost: float | None = 0.0
     report: str = ""
     problem: str = ""
+    refused: tuple[str, ...] = ()
     started_at: float = 0.0
     seconds: float | None = None
 

@@ -221,7 +221,8 @@ class Admission:
         )
         if answer is None:
             refused = NOBODY.format(reason=decision.reason, rule=decision.rule)
-            raise NotAdmitted(refused + await self._suggest_paths(run))
+            person = f"not approved: {decision.reason}, and no one could be asked"
+            raise NotAdmitted(refused + await self._suggest_paths(run), person=person)
         answer = _without_refused(run, diffs, answer)
         self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
         if answer.decision.refuses:

@@ -1,3 +1,5 @@
+from collections import deque
+
 import pytest
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.input.vt100_parser import Vt100Parser
@@ -5,6 +7,7 @@ from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
 from halocline.surfaces.cli.live.actions import LiveActions
+from halocline.surfaces.cli.live.bindings import take_rest_of_paste
 from halocline.surfaces.cli.live.keys import KEYS
 from halocline.surfaces.terminal.application.terminal_keys import (
     APART,
@@ -72,3 +75,17 @@ def test_every_bound_key_has_an_action_and_no_two_share_one() -> None:
 def test_over_a_connection_the_bytes_of_a_key_may_come_apart(env: dict[str, str], timeout: float) -> None:
     assert find_escape_timeout(env) == timeout
     assert APART > 0.5
+
+
+def test_a_paste_that_writes_an_end_of_its_own_sends_nothing() -> None:
+    pressed: list[KeyPress] = []
+    Vt100Parser(pressed.append).feed("\x1b[200~first\x1b[201~ second\rthird\x1b[201~")
+    paste, *rest = pressed
+    waiting = deque(rest)
+    assert (paste.key, paste.data) == (Keys.BracketedPaste, "first")
+    assert (take_rest_of_paste(waiting), len(waiting)) == (" second\rthird", 0)
+
+
+def test_enter_behind_a_paste_stays_a_key() -> None:
+    waiting = deque([KeyPress(Keys.ControlM, "\r")])
+    assert (take_rest_of_paste(waiting), len(waiting)) == ("", 1)

@@ -548,6 +548,23 @@ def test_enter_takes_the_first_line_of_the_command_menu_and_the_command_is_print
     terminal.saw("❯ /skills", "skills")
 
 
+def test_enter_inserts_a_command_that_the_menu_only_guessed(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("go").sees("Hello.", HINT).types("/cl")
+    terminal.sees("/clear").presses("Enter").sees("❯ /clear").sees("Hello.")
+
+
+def test_ctrl_d_in_a_turn_quits_when_pressed_twice(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").presses("C-d")
+    terminal.sees("Press Ctrl-D again to exit").presses("C-d").sees(f"halo -r {halo.tasks[0]}")
+
+
+def test_a_note_that_cannot_be_saved_is_typed_again(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("# the tests need a database")
+    terminal.saw("Memory is off").presses("C-a", "Delete", "Delete", "Enter").sees(
+        "❯ the tests need a database", "Hello."
+    )
+
+
 def test_a_command_is_answered_while_a_turn_runs(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").types("/jobs")
     time.sleep(0.5)
@@ -660,7 +677,9 @@ def test_a_command_of_the_person_runs_beside_the_turn(halo: Halo, open_terminal:
 
 def test_a_note_and_an_empty_command_are_answered_where_they_were_typed(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(SLOW)).says("# the tests need a database")
-    terminal.saw("❯ # the tests need a database", "Memory is off").says("go").sees("First paragraph.").says("!")
+    terminal.saw("❯ # the tests need a database", "Memory is off").presses("C-u").says("go").sees(
+        "First paragraph."
+    ).says("!")
     terminal.saw("There is no command")
 
 

@@ -51,17 +51,23 @@ class LiveActions:
         """The text that is sent once the conversation waits for a prompt, if it is still what is typed."""
 
     def send(self) -> None:
-        """Enter: send, queue, or continue the line after a backslash."""
+        """Enter: send, queue, or continue the line after a backslash.
+
+        What the menu guesses is only inserted, so that the person sees it before it runs; of a command that only shows
+        something, the beginning is enough.
+        """
         session, composer = self._session, self._composer
         if composer.before_cursor.endswith("\\"):
             composer.buffer.delete_before_cursor()
             return self.new_line()
         if composer.request:
             return composer.finish_request()
-        is_incomplete = self._names_command() and not take_choice(composer.buffer)
+        names_command, is_meant, typed = self._names_command(), composer.has_selected, composer.text
+        is_incomplete = names_command and not (take_choice(composer.buffer) and is_meant)
         if composer.text.strip() in PICKERS and session.is_prompting and (is_incomplete or composer.text in PICKERS):
             return session.start(self._open_values(composer.text.strip()))
-        if (is_incomplete and not _is_report(composer.text.strip())) or self._answers_card():
+        is_report = (is_meant or composer.text.startswith(typed)) and _is_report(composer.text.strip())
+        if (is_incomplete and not is_report) or self._answers_card():
             return None
         return self._send_typed() if composer.text.strip() else self._send_what_waits()
 
@@ -172,7 +178,7 @@ class LiveActions:
         elif session.is_prompting and composer.text:
             composer.clear()
         elif session.is_prompting or session.is_stopping:
-            session.confirm_quit()
+            session.confirm_quit("Ctrl-C")
         else:
             self._stop_turn()
 
@@ -189,7 +195,7 @@ class LiveActions:
         elif self._session.is_prompting or self._session.is_elsewhere:
             self._session.quit()
         else:
-            self._session.confirm_quit()
+            self._session.confirm_quit("Ctrl-D")
 
     @property
     def can_go_back(self) -> bool:

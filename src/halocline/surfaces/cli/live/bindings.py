@@ -1,6 +1,7 @@
 """Binds the table of keys to actions, and lets a card take its keys first."""
 
 import string
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 
@@ -8,6 +9,7 @@ from prompt_toolkit.filters import Condition, Filter, has_completions, is_search
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
 from halocline.surfaces.cli.live.actions import LiveActions
@@ -16,6 +18,7 @@ from halocline.surfaces.cli.live.decision_keys import DOWN, ENTER, TAB, UP
 from halocline.surfaces.cli.live.own_keys import OwnKeys
 from halocline.surfaces.cli.live.session import LiveSession
 
+_PASTE_END = "\x1b[201~"
 _CARD_KEYS = {"enter": ENTER, "up": UP, "down": DOWN, "tab": TAB} | {
     key: key for key in string.ascii_letters + string.digits
 }
@@ -67,12 +70,24 @@ def _bind(keys: KeyBindings, combination: tuple[str, ...], action: Callable[[], 
         action()
 
 
+def take_rest_of_paste(waiting: deque[KeyPress]) -> str:
+    """Take what a pasted text holds behind an end that it wrote itself, from the keys that came with it.
+
+    The terminal sends the true end last. No line in between may be sent as if Enter was pressed.
+    """
+    inside, end, _ = "".join(press.data for press in waiting).rpartition(_PASTE_END)
+    left = len(inside) + len(end)
+    while left > 0:
+        left -= len(waiting.popleft().data)
+    return inside.replace(_PASTE_END, "")
+
+
 def _bind_editing(composer: LiveComposer) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add(Keys.BracketedPaste)
     def paste(event: KeyPressEvent) -> None:
-        composer.paste(event.data)
+        composer.paste(event.data + take_rest_of_paste(event.key_processor.input_queue))
 
     @keys.add("backspace", filter=Condition(lambda: bool(composer.chip_before_cursor())))
     def drop_chip(event: KeyPressEvent) -> None:

@@ -148,6 +148,12 @@ class LiveComposer:
         """Insert a text above what is typed."""
         self.buffer.document = Document("\n".join(filter(None, [text, self.text])), len(text))
 
+    @property
+    def has_selected(self) -> bool:
+        """True if the person has moved to a completion."""
+        state = self.buffer.complete_state
+        return state is not None and state.current_completion is not None
+
     def finish_request(self) -> None:
         """End the request for a line with what is picked, or what is typed."""
         if request := self.request:

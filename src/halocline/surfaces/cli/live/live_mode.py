@@ -249,7 +249,7 @@ class LiveMode(View):
                 self.say(f"{error.text} {error.hint}".rstrip())
             return
         self._screen.echo(text)
-        if note := await keep_note(client, task, text):
+        if note := await keep_note(client, task, text, self.put_prompt):
             self.say(note)
             return
         show_answer(await answer_command(text, client, task, self), self)

@@ -13,9 +13,8 @@ from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.application.activity import Fragments
 from halocline.surfaces.terminal.application.layout import translate_style
 from halocline.surfaces.terminal.drawing import cards
-from halocline.surfaces.terminal.drawing.replies import MARGIN
 from halocline.surfaces.terminal.drawing.screen import Screen
-from halocline.surfaces.terminal.drawing.theme import Gutter, Safe, line
+from halocline.surfaces.terminal.drawing.theme import WIDEST, Safe, line
 from halocline.surfaces.wrapping import wrap_line
 
 LONGEST_TAIL = 4_000
@@ -49,12 +48,15 @@ class LiveScreen(Screen):
 
     def _draw_block(self, text: str, width: int, *, is_code: bool) -> list[Fragments]:
         if is_code:
-            lines = [row for line in clean(text).expandtabs(4).split("\n") for row in wrap_line(line, width)]
-            return [[("", row)] for row in lines]
-        console = self._out.console
-        body = Safe(Gutter(drawing.markdown.Prose(text), MARGIN, MARGIN))
-        rows = console.render_lines(body, console.options.update(width=width), pad=False)
-        return [[(_translate(part.style), part.text) for part in row] for row in rows]
+            return _wrap_code(text, width)
+        console, drawn = self._out.console, list[Fragments]()
+        for piece in drawing.markdown.split_codes(text, console, min(width, WIDEST)):
+            if isinstance(piece, drawing.markdown.Code):
+                drawn += _wrap_code(piece.text, width)
+            else:
+                rows = console.render_lines(Safe(piece), console.options.update(width=width), pad=False)
+                drawn += [[(_translate(part.style), part.text) for part in row] for row in rows]
+        return drawn
 
     def print_code(self) -> None:
         """Print the lines of code that are complete, before their block is."""
@@ -89,6 +91,10 @@ class LiveScreen(Screen):
         self._details = details
         self._shortened.clear()
         return bool(rows)
+
+
+def _wrap_code(text: str, width: int) -> list[Fragments]:
+    return [[("", row)] for line in clean(text).expandtabs(4).split("\n") for row in wrap_line(line, width)]
 
 
 @lru_cache(maxsize=256)

@@ -31,7 +31,7 @@ DELIVERY = 2.0
 """Seconds that messages have to reach the task when the person leaves."""
 WATCH_INTERVAL = 10.0
 """Seconds between two looks at other tasks."""
-QUIT_HINT = "Press Ctrl-C again to exit"
+QUIT_HINT = "Press {key} again to exit"
 
 
 class LiveSession:
@@ -173,12 +173,12 @@ class LiveSession:
         """True if another process runs the task, which continues there."""
         return self.client is not None and self.client.is_attached(self.task)
 
-    def confirm_quit(self) -> None:
+    def confirm_quit(self, key: str) -> None:
         """Quit if this was asked for a moment ago; else say how. From the board nothing would be lost."""
-        now = time.monotonic()
+        now, hint = time.monotonic(), QUIT_HINT.format(key=key)
         if now > self._quit_until and not self.go_back:
-            self._quit_until, self.notice = now + QUIT_WINDOW, QUIT_HINT
-            asyncio.get_running_loop().call_later(QUIT_WINDOW, self._forget_notice, QUIT_HINT)
+            self._quit_until, self.notice = now + QUIT_WINDOW, hint
+            asyncio.get_running_loop().call_later(QUIT_WINDOW, self._forget_notice, hint)
             return
         self.quit()
 

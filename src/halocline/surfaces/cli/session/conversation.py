@@ -152,7 +152,7 @@ class Conversation:
             by_person = typed and self._view.asks
             if by_person and self._stays and prompt.lstrip().startswith("!"):
                 await self._run_own(prompt.strip().removeprefix("!"))
-            elif by_person and self._stays and (said := await session.notes.keep_note(self._client, self.task, prompt)):
+            elif by_person and self._stays and (said := await self._keep_note(prompt)):
                 self._view.say(said)
             elif by_person and prompt.lstrip().startswith("/") and await self._answer_own_slash(prompt):
                 if self.leaves or self._running:
@@ -162,6 +162,9 @@ class Conversation:
             prompt, typed = await self._next_prompt(), True
         self._running = self._wait.is_outrun and not self._leaving
         return self._running
+
+    async def _keep_note(self, prompt: str) -> str:
+        return await session.notes.keep_note(self._client, self.task, prompt, self._view.put_prompt)
 
     async def _send_prompt(self, prompt: str, *, typed: bool) -> bool:
         """Start a turn. False when the prompt was refused, which is shown."""

@@ -42,7 +42,7 @@ class ActivityLine:
         self._own: Activity | None = None
         self._hook = ""
 
-    def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+    def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.Row]) -> None:
         """Update the line for an event; `looks` are finished reads that are not printed yet."""
         if not self._status.is_live:
             return
@@ -79,9 +79,10 @@ class ActivityLine:
             case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
                 show("working")
 
-    def _show(self, what: str, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+    def _show(self, what: str, transcript: Transcript, looks: Sequence[r.Row]) -> None:
         """Show an activity after the finished reads, and the progress of the plan."""
-        done = f"{summarize_looks(looks, limit=3)} · " if looks else ""
+        calls = [row for row in looks if isinstance(row, r.CallRow)]
+        done = f"{summarize_looks(calls, limit=3)} · " if calls else ""
         self._status.set(Activity(done + what + describe_step(transcript.todos)))
 
     def _show_command(self, text: str, *, can_leave: bool = True, is_command: bool = True) -> Activity:

@@ -1,5 +1,6 @@
 """Cards of tool calls and sub-agents."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -15,7 +16,7 @@ from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import diff_view, draw_stat
-from halocline.surfaces.terminal.drawing.theme import Wide, draw_end, line, marked, wrapped
+from halocline.surfaces.terminal.drawing.theme import ShortOr, Wide, draw_end, line, marked, wrapped
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
@@ -32,9 +33,28 @@ class Foreign(Value, frozen=True):
     collapse: bool = True
 
 
-def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
-    """Consecutive reads, lists and searches as one line."""
-    return marked(wrapped(summarize_looks(rows), "quiet"), "▸", "quiet")
+def looks_card(rows: Sequence[r.CallRow | r.ThoughtRow]) -> RenderableType:
+    """Reads, lists and searches with only thoughts between them as one line: named if they fit, else counted."""
+    calls = [row for row in rows if isinstance(row, r.CallRow)]
+    thoughts = len(rows) - len(calls)
+    more = f" · {format_plural(thoughts, 'thought')}" if thoughts else ""
+    named, counted = (f"{text}{more}" for text in (summarize_looks(calls), count_looks(calls)))
+    return marked(ShortOr(wrapped(named, "quiet"), wrapped(counted, "quiet")), "▸", "quiet")
+
+
+def count_looks(rows: Sequence[r.CallRow]) -> str:
+    """`Read 5 files, listed 1 folder, searched 2 times`."""
+    counts = Counter[tuple[str, str]]()
+    for row in rows:
+        verb = _LOOKS.get(row.title.partition(" ")[0], ("looked", "time"))
+        counts[verb] += max(1, len(row.locations)) if verb[1] == "file" else 1
+    text = ", ".join(f"{verb} {format_plural(count, noun)}" for (verb, noun), count in counts.items())
+    return text[:1].upper() + text[1:]
+
+
+_LOOKS = {"Read": ("read", "file"), "List": ("listed", "folder")} | dict.fromkeys(
+    ("Search", "Find"), ("searched", "time")
+)
 
 
 def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
@@ -96,7 +116,11 @@ def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
     head = Text.assemble(
         (clean(lane.name), "title"), "  ", (clean(describe_lane(lane)) + child, "quiet"), overflow="fold"
     )
-    texts = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
+    texts = [
+        *lane.remarks,
+        *(f"refused: {one}" for one in lane.refused),
+        *([lane.prompt, lane.report] if details else []),
+    ]
     body = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
     return marked(Group(head, *body), mark, style)
 

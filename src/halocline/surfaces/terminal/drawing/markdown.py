@@ -1,5 +1,6 @@
 """One block of Markdown for the terminal: nothing a model wrote is hidden, and links show their targets."""
 
+from collections.abc import Iterator
 from functools import cache, cached_property
 
 from markdown_it import MarkdownIt
@@ -11,10 +12,13 @@ from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
+from halocline.protocol.values import Value
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.drawing.theme import find_code_theme
+from halocline.surfaces.terminal.drawing.theme import MARGIN, Gutter, find_code_theme
 
 _WEB = ("https://", "http://")
+_HOLE = 0xE000
+"""The first of the letters that stand for code while what is around it is drawn; they are for private use."""
 
 
 class LeftHeading(Heading):
@@ -39,12 +43,20 @@ def color_code(code: str, language: str, console: Console, *, path: str = "") ->
     return drawn
 
 
+class Code(Value, frozen=True):
+    """Code within a list or a quote, without what that puts before its lines."""
+
+    text: str
+    language: str
+
+
 class Block(Markdown):
     """A block that shows HTML as text, images as their targets, and links followed by their targets."""
 
     elements = {**Markdown.elements, "heading_open": LeftHeading, "fence": PlainCode, "code_block": PlainCode}
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, with_holes: bool = False) -> None:
+        """`with_holes`: code is left out, and kept in `codes`."""
         # Rich creates a parser for each block, which takes longer than parsing most blocks.
         vars(self).update(vars(_blank_markdown()))
         self.markup = clean(text)
@@ -60,6 +72,10 @@ class Block(Markdown):
             elif token.type == "image":
                 token.type, token.tag, token.children = "text", "", None
                 token.content = f"[image: {token.content}] ({token.attrs.get('src', '')})"
+        codes = [token for token in self.parsed if token.type in ("fence", "code_block")] if with_holes else []
+        self.codes = [Code(token.content.rstrip("\n"), token.info.partition(" ")[0] or "text") for token in codes]
+        for at, token in enumerate(codes):
+            token.content = chr(_HOLE + at)
 
 
 @cache
@@ -76,8 +92,9 @@ def _build_parser() -> MarkdownIt:
 class Prose:
     """A block without the blank lines and trailing spaces that rich adds. Terminals that can open its addresses."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, with_holes: bool = False) -> None:
         self.source = text
+        self._with_holes = with_holes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = [_without_end_blanks(row) for row in console.render_lines(self._block, options, pad=False)]
@@ -89,9 +106,14 @@ class Prose:
             yield from (self._add_link(segment) for segment in row)
             yield Segment.line()
 
+    @property
+    def codes(self) -> list[Code]:
+        """The code that was left out."""
+        return self._block.codes
+
     @cached_property
     def _block(self) -> Block:
-        return Block(self.source)
+        return Block(self.source, with_holes=self._with_holes)
 
     def _add_link(self, segment: Segment) -> Segment:
         """Make an address that stands on one line a link of the terminal (OSC 8)."""
@@ -99,6 +121,45 @@ class Prose:
         if address not in self._block.addresses:
             return segment
         return segment._replace(style=(segment.style or Style()) + Style(link=address))
+
+
+class Rows(Value, frozen=True):
+    """Rows of a block that are drawn already."""
+
+    rows: list[list[Segment]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for row in self.rows:
+            yield from row
+            yield Segment.line()
+
+
+def split_codes(text: str, console: Console, width: int) -> Iterator[Rows | Code]:
+    """Yield the drawn rows of a block and, between them, code that stands in a list or a quote, as it was written."""
+    prose = Prose(text, with_holes=True)
+    rows, left = list[list[Segment]](), dict(enumerate(prose.codes))
+    options = console.options.update(width=width)
+    for row in console.render_lines(Gutter(prose, MARGIN, MARGIN), options, pad=False):
+        plain = "".join(part.text for part in row)
+        hole = next((at for at in left if chr(_HOLE + at) in plain), None)
+        if hole is not None:
+            row = [part._replace(text=part.text.replace(chr(_HOLE + hole), "")) for part in row]
+        if (rows and hole is None) or plain.strip(f" ▌{chr(_HOLE + (hole or 0))}"):
+            rows.append(row)
+        if hole is not None:
+            yield from _trim_rows(rows)
+            yield left.pop(hole)
+            rows = []
+    yield from _trim_rows(rows)
+    yield from left.values()  # a window of a few columns has no room for their places
+
+
+def _trim_rows(rows: list[list[Segment]]) -> Iterator[Rows]:
+    """Yield the rows without blank ones at their end, if there are any."""
+    while rows and not "".join(part.text for part in rows[-1]).strip(" ▌"):
+        rows = rows[:-1]
+    if rows:
+        yield Rows(rows)
 
 
 def _without_end_blanks(row: list[Segment]) -> list[Segment]:

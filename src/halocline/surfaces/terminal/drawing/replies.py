@@ -9,13 +9,12 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.markdown_blocks import CodeRest, is_fenced, split_blocks
 from halocline.surfaces.terminal.drawing.scrollback import Scrollback
-from halocline.surfaces.terminal.drawing.theme import Gutter, line
+from halocline.surfaces.terminal.drawing.theme import MARGIN, WIDEST, Gutter, line
 
 DRAWN = 24_000
 """Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""
 PLAIN_FROM_HERE = "long reply: the rest is plain text"
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
-MARGIN = Text("  ", end="")
 
 
 class Replies:
@@ -63,9 +62,21 @@ class Replies:
                 self._out.print_whole(Text(clean(block.strip())))
             elif (lines := block.split("\n"))[1:-1] and self._out.is_terminal and is_fenced(lines):
                 self._print_code(lines[0], lines[1:-1])
+            elif self._out.is_terminal:
+                self._print_prose(block)
             else:
                 self._out.print(Gutter(drawing.markdown.Prose(block), self._mark, MARGIN))
                 self._mark = MARGIN
+
+    def _print_prose(self, block: str) -> None:
+        """Print text, and code in it as it is, at any depth."""
+        self._code_blocks += 1
+        group, console = f"code {self._code_blocks}", self._out.console
+        for piece in drawing.markdown.split_codes(block, console, min(console.width, WIDEST)):
+            if isinstance(piece, drawing.markdown.Rows):
+                self._out.print(piece, group)
+            else:
+                self._out.print_whole(drawing.markdown.color_code(piece.text, piece.language, console), group)
 
     def _print_code(self, fence: str, lines: Sequence[str], group: str = "") -> None:
         """Print code at the left edge, as it is: what is copied from the terminal is the program."""

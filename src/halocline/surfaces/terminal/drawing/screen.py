@@ -4,6 +4,7 @@ Rows are printed in order, each when it is settled; unsettled work is shown in t
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from rich.console import Console, Group, RenderableType
 
@@ -61,7 +62,7 @@ class Screen:
         self._activity = ActivityLine(self._out.status, can_leave=can_leave)
         self._transcript = Transcript()
         self._printed = 0
-        self._looks: list[r.CallRow] = []
+        self._looks: list[r.CallRow | r.ThoughtRow] = []
         self._stream = Stream()
         self._replies = Replies(self._out)
         self._shortened = ShortenedRows()
@@ -226,12 +227,14 @@ class Screen:
                 self._print_row(row)
 
     def _print_row(self, row: r.Row) -> None:
-        self._shortened.note(row)
+        self._shortened.note(row, is_folded=bool(self._looks) and isinstance(row, r.ThoughtRow))
         match row:
             case r.CallRow():
                 self._print_call(row)
             case r.ReplyRow():
                 self._print_markdown(row.text)
+            case r.ThoughtRow() if self._looks and not self._details:
+                self._looks.append(row)  # more reads may follow it
             case r.ThoughtRow():
                 self._print(cards.thought_card(row, details=self._details))
             case r.QuestionRow():
@@ -251,7 +254,7 @@ class Screen:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
             self._print_message(row)
-        elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
+        elif (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes)) or (not completed and self._was_asked(row)):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in call_cards.LOOKS):
             whole = self._details or not self.foreign.collapse
@@ -279,9 +282,12 @@ class Screen:
 
     def _print_message(self, row: r.CallRow) -> None:
         """Print a tool's message unless a question already showed it."""
-        asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
-        if not asked:
+        if not self._was_asked(row):
             self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
+
+    def _was_asked(self, row: r.CallRow) -> bool:
+        """True if the row of a question says what came of the call."""
+        return any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
 
     def _is_below_its_card(self, row: r.CallRow) -> bool:
         """True if the last thing printed is this call's approval card and the call was not edited since."""
@@ -308,9 +314,13 @@ class Screen:
         self._replies.print(text)
 
     def _print_looks(self) -> None:
-        if self._looks:
-            card, self._looks = call_cards.looks_card(self._looks), []
-            self._out.print(card, "line")
+        """Print the reads that wait as one row, and then the thoughts after the last of them."""
+        rows, self._looks = self._looks, []
+        thoughts = [*takewhile(lambda row: isinstance(row, r.ThoughtRow), reversed(rows))]
+        if looks := rows[: len(rows) - len(thoughts)]:
+            self._out.print(call_cards.looks_card(looks), "line")
+        for thought in reversed(thoughts):
+            self._print_row(thought)
 
     def _print(self, body: RenderableType, group: str = "") -> None:
         self._print_looks()

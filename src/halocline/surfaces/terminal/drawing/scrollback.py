@@ -12,7 +12,7 @@ from halocline.surfaces.terminal.drawing.diff_view import DiffRow
 from halocline.surfaces.terminal.drawing.rows_aloud import REPLY, TODO_LIST, speak_mark, speak_text
 from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
-from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, Wide
+from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, ShortOr, Wide
 
 PIECE = 1 << 20
 """Characters sanitized at a time, up to the end of their last line."""
@@ -82,6 +82,8 @@ def draw_lines(body: RenderableType, *, aloud: bool = False, in_todos: bool = Fa
     match body:
         case Text():
             yield from (speak_text(body.plain) if aloud else body.plain).split("\n")
+        case ShortOr():
+            yield speak_text(body.whole.plain) if aloud else body.whole.plain
         case Gutter():
             mark, rest = body.first.plain, body.rest.plain
             is_list = mark.strip() == TODO_LIST

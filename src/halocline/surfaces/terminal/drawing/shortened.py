@@ -13,11 +13,11 @@ class ShortenedRows:
     def __init__(self) -> None:
         self._rows: list[r.Row] = []
 
-    def note(self, row: r.Row) -> None:
-        """Keep a row that was printed, if a part of it was left out. A prompt begins a new list."""
+    def note(self, row: r.Row, *, is_folded: bool = False) -> None:
+        """Keep a row that was printed without a part, or folded into another. A prompt begins a new list."""
         if isinstance(row, r.PromptRow) and not row.steering:
             self._rows = []
-        if is_shortened(row):
+        if is_folded or is_shortened(row):
             self._rows = [*self._rows, row][-MOST_KEPT:]
 
     def take(self) -> list[r.Row]:

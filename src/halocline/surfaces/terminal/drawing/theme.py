@@ -106,6 +106,10 @@ class ThemeChoice:
             self._console.push_theme(build_styles(self._theme, self._behind), inherit=False)
 
 
+MARGIN = Text("  ", end="")
+"""The left margin of prose."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gutter:
     """Puts a mark before the first line of a body, and another of the same width before each other line."""
@@ -164,6 +168,17 @@ class Safe:
         for segment in console.render(self.body, narrowed):
             if not segment.control:
                 yield Segment(reveal(segment.text), segment.style)
+
+
+@dataclass(frozen=True, slots=True)
+class ShortOr:
+    """A text, or a shorter one where the first does not fit on one line."""
+
+    whole: Text
+    short: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.whole if self.whole.cell_len <= options.max_width else self.short
 
 
 def marked(body: RenderableType, mark: str = " ", style: str = "", rest: str = " ") -> Gutter:

@@ -791,6 +791,7 @@ export interface Lane {
   cost?: number | null
   report?: string
   problem?: string
+  refused?: Array<string>
   started_at?: number
   seconds?: number | null
 }

@@ -77,6 +77,7 @@ function Row({ lane, task, cutOff }) {
         <pre class="lane-text">${shown(lane.prompt)}</pre>
         ${(lane.remarks ?? []).map((remark) => html`<p class="soft tiny" key=${remark}>${shown(remark)}</p>`)}
         ${lane.problem && html`<p class="warn">${shown(lane.problem)}</p>`}
+        ${lane.refused?.map((one) => html`<p class="warn">refused: ${shown(one)}</p>`)}
         ${
           lane.end &&
           html`
