@@ -18,11 +18,19 @@ const Side = ({ name, text }) => html`<div class="worktree-side">
 </div>`
 
 /** A file in which both sides changed the same lines, and the buttons that settle it alone. */
-const Conflict = ({ conflict, files, id, run, busy }) => html`<section class="worktree-conflict" aria-label=${`Conflict in ${conflict.path}`}>
+const Conflict = ({
+  conflict,
+  files,
+  id,
+  run,
+  busy,
+}) => html`<section class="worktree-conflict" aria-label=${`Conflict in ${conflict.path}`}>
   <p class="row">
     <strong class="mono grow cut">${shown(conflict.path)}</strong>
     ${
-      !files.some((file) => file.before === conflict.path || (file.kind === 'deleted' && file.path === conflict.path)) &&
+      !files.some(
+        (file) => file.before === conflict.path || (file.kind === 'deleted' && file.path === conflict.path),
+      ) &&
       html`<button class="button small quiet" onClick=${() => openFile(taskOf(id), conflict.path)}>
         Open the worktree's file
       </button>`
