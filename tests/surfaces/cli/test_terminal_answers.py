@@ -4,7 +4,12 @@ import tty
 
 import pytest
 
-from halocline.surfaces.terminal.application.terminal_answers import AnsweringReader, answers_queries, take_answer
+from halocline.surfaces.terminal.application.terminal_answers import (
+    AnsweringReader,
+    answers_queries,
+    drop_codes,
+    take_answer,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +24,22 @@ from halocline.surfaces.terminal.application.terminal_answers import AnsweringRe
 )
 def test_the_answer_is_taken_out_of_what_is_typed(typed: str, rest: str, color: tuple[int, int, int] | None) -> None:
     assert take_answer(typed) == (rest, color)
+
+
+@pytest.mark.parametrize(
+    ("typed", "left"),
+    [
+        ("a\x1b[I\x1b[Ob", "ab"),
+        ("\x1b[?62;22c", ""),
+        ("\x1b[200;5u", ""),
+        ("\x1b[A\x1b[1;5C", "\x1b[A\x1b[1;5C"),
+        ("\x1b[200~x\x1b[201~", "\x1b[200~x\x1b[201~"),
+        ("\x1b[<0;3;4M\x1b[5;9R", "\x1b[<0;3;4M\x1b[5;9R"),
+        ("\x1b", "\x1b"),
+    ],
+)
+def test_codes_that_are_no_keys_are_not_typed(typed: str, left: str) -> None:
+    assert drop_codes(typed) == left
 
 
 @pytest.mark.process

@@ -28,6 +28,8 @@ OPENED_AT_ONCE = ("/resume",)
 VALUE_HINT = "Type a value, or choose one"
 TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""
+AFTER_STOP = 1.0
+"""Seconds after a stop in which Escape, pressed again and again, is still about that."""
 
 
 class LiveActions:
@@ -46,7 +48,7 @@ class LiveActions:
         self._application = application
         self._answer = answer
         self.expand = expand
-        self._escaped_at = 0.0
+        self._escaped_at = self._stopped_at = 0.0
         self._due = ""
         """The text that is sent once the conversation waits for a prompt, if it is still what is typed."""
 
@@ -155,7 +157,7 @@ class LiveActions:
     def interrupt(self) -> None:
         """Escape: close what is open, or stop the turn."""
         session, composer = self._session, self._composer
-        twice, self._escaped_at = time.monotonic() - self._escaped_at < TWICE, time.monotonic()
+        before, self._escaped_at = self._escaped_at, 0.0  # one that closed or stopped something is not the first of two
         if composer.buffer.complete_state:
             composer.buffer.cancel_completion()
         elif session.shows_keys:
@@ -167,8 +169,10 @@ class LiveActions:
         elif not session.is_prompting:
             if not session.is_stopping:  # again, it would leave the conversation
                 self._stop_turn()
-        elif twice:
+        elif time.monotonic() - before < TWICE:
             self._rewind()
+        elif time.monotonic() - self._stopped_at > AFTER_STOP:
+            self._escaped_at = time.monotonic()
 
     def cancel(self) -> None:
         """Ctrl-C: clear the text, stop what runs, or quit when pressed twice."""
@@ -183,7 +187,7 @@ class LiveActions:
             self._stop_turn()
 
     def _stop_turn(self) -> None:
-        self._due = ""
+        self._due, self._stopped_at = "", time.monotonic()
         self._session.stop_turn()
 
     def quit(self) -> None:

@@ -219,8 +219,8 @@ class LiveApplication:
     def _open_keyboard(self) -> Vt100Input:
         """Open standard input for keys, and ask the terminal for the color behind the text."""
         keyboard = Vt100Input(cast(TextIO, sys.stdin))
+        keyboard.stdin_reader = AnsweringReader(sys.stdin, self.on_background)
         if answers_queries():
-            keyboard.stdin_reader = AnsweringReader(sys.stdin, self.on_background)
             self._output.write_raw(QUERY)
         return keyboard
 

@@ -1,6 +1,7 @@
 """The color behind the text: asked of the terminal once, and taken out of what is typed when the answer comes.
 
-Nothing waits for the answer: a terminal that gives none is drawn on with 16 colors and no bands.
+Nothing waits for the answer: a terminal that gives none is drawn on with 16 colors and no bands. Other codes that are
+no keys, such as those for the focus, are taken out, too: they would be read as Escape and some letters.
 """
 
 import os
@@ -8,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TextIO
 
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.input.posix_utils import PosixStdinReader
 
 QUERY = "\x1b]11;?\x1b\\"
@@ -15,6 +17,9 @@ _KNOWN_TERMS = ("xterm", "screen", "tmux", "rxvt", "foot", "alacritty", "wezterm
 _ANSWER = re.compile(r"\x1b?\]11;rgb:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:\x07|\x1b\\)")
 _BEGUN = re.compile(r"\x1b\](?:1(?:1(?:;[rgb:0-9a-fA-F/]*\x1b?)?)?)?\Z")
 """An answer whose end is still to come."""
+_CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_KEPT = re.compile(r"\x1b\[(?:20[01]~|M|[?\d;]*R|<?[\d;]+[mM])\Z")
+"""Codes that are read elsewhere: the marks of a paste, the mouse, the place of the cursor."""
 
 Rgb = tuple[int, int, int]
 
@@ -33,6 +38,11 @@ def take_answer(text: str) -> tuple[str, Rgb | None]:
     return text[: found.start()] + text[found.end() :], (red, green, blue)
 
 
+def drop_codes(text: str) -> str:
+    """Drop the codes in a text that stand for no key."""
+    return _CODE.sub(lambda code: code[0] if code[0] in ANSI_SEQUENCES or _KEPT.match(code[0]) else "", text)
+
+
 class AnsweringReader(PosixStdinReader):
     """Reads what is typed, without the terminal's answer, which goes to `on_background`."""
 
@@ -44,7 +54,7 @@ class AnsweringReader(PosixStdinReader):
 
     def read(self, count: int = 1024) -> str:
         """Return what was typed since; the beginning of an answer waits for its end."""
-        typed = super().read(count)
+        typed = drop_codes(super().read(count))
         if self._is_answered:
             return typed
         text, color = take_answer(self._begun + typed)
