@@ -2,7 +2,9 @@
 
 A model server sends 1,000 text deltas a second while a person types. Measured: the share of a core, the bytes written
 for each byte of text, the time from a key to its echo, the memory at the prompt, and how long the prompt takes to
-appear beside the first request of `halo -p`. It needs Linux, because it reads `/proc`.
+appear beside the first request of `halo -p`. Also the CPU time of a second in which nothing happens, at the prompt and
+below a card, and the five edits of one reply, allowed by a person who presses a key `REACTION` seconds after each card
+stands there: from the first card to the end of the turn. It needs Linux, because it reads `/proc`.
 """
 
 import fcntl
@@ -27,7 +29,13 @@ DELTAS, RATE = 8000, 1000
 KEY = "ж"
 ROWS, COLUMNS = 40, 120
 STARTS = 5
-GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "memory": 70.0, "prompt": 1.6, "frame": 1.5}
+REACTION = 0.35
+"""Seconds in which a practised person sees that the expected card is there, and presses its key."""
+EDITS, TRIES = 5, 3
+IDLE = 5.0
+"""Seconds for which nothing happens."""
+GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "echo_95": 40.0, "memory": 70.0, "prompt": 1.6, "frame": 1.5}
+GOALS |= {"idle": 15.0, "idle_card": 15.0, "five": 3.0}
 PIECES = (
     "The parser reads each token once and keeps what it made of it in a cache that is never cleared. ",
     "Then **another** sentence with `code` follows, and a third one that is a little longer than the first.\n\n",
@@ -105,13 +113,13 @@ def _receive(connection: socket.socket) -> bytes:
 class Terminal:
     """A pseudo-terminal with a program in it. `seen` is everything that it wrote, with times."""
 
-    def __init__(self, words: list[str], home: str) -> None:
+    def __init__(self, words: list[str], home: str, folder: str = "") -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         environment = os.environ | {"HALOCLINE_HOME": home, "TERM": "xterm-256color"}
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            words, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=home, start_new_session=True
+            words, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=folder or home, start_new_session=True
         )
         os.close(slave)
         self.seen: list[tuple[float, bytes]] = []
@@ -130,6 +138,19 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass, and read what is written."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                self.seen.append((time.monotonic(), os.read(self.master, 1 << 16)))
+
+    def idle(self) -> float:
+        """Milliseconds of CPU time in a second in which nothing happens."""
+        begin = self.cpu_nanoseconds()
+        self.rest(IDLE)
+        return (self.cpu_nanoseconds() - begin) / 1e6 / IDLE
 
     def cpu(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -170,10 +191,7 @@ def measure_stream(home: str) -> dict[str, float]:
         terminal.type(KEY)
         echoes.append(1000 * (terminal.read_until(lambda text: KEY.encode() in text, 5) - typed))
         terminal.type("\x7f")
-        pause = time.monotonic() + 0.15
-        while time.monotonic() < pause:
-            if select.select([terminal.master], [], [], 0.01)[0]:
-                terminal.seen.append((time.monotonic(), os.read(terminal.master, 1 << 16)))
+        terminal.rest(0.15)
     took = time.monotonic() - begin
     share = 100 * (terminal.cpu() - cpu) / took
     written = sum(len(data) for _, data in terminal.seen[first:])
@@ -181,6 +199,53 @@ def measure_stream(home: str) -> dict[str, float]:
     terminal.close()
     worst = sorted(echoes)[int(0.95 * len(echoes))]
     return {"core": share, "bytes": written / text, "echo": median(echoes), "echo_95": worst, "memory": memory}
+
+
+def measure_decisions(home: str) -> dict[str, float]:
+    """Do nothing at the prompt and below a card; then allow the edits of a reply by one key for all, or for each."""
+    terminal = _open_edits(home)
+    idle = terminal.idle()
+    _see_first_card(terminal)
+    idle_card = terminal.idle()
+    terminal.close()
+    keys = {"five": "s", "five_enter": "\r" * EDITS, "five_singly": "y" * EDITS}
+    paces = {name: min(_measure_pace(home, pressed) for _ in range(TRIES)) for name, pressed in keys.items()}
+    return {"idle": idle, "idle_card": idle_card, **paces}
+
+
+def _measure_pace(home: str, keys: str) -> float:
+    """Seconds from the first card to the end of the turn, with a key for each of the cards that come.
+
+    Enter counts only in silence, and the first card says when that is.
+    """
+    terminal = _open_edits(home)
+    first = _see_first_card(terminal)
+    for number, key in enumerate(keys, 1):
+        place = f"{number} of {EDITS}" if number > 1 else "↑↓ or a key" if key == "\r" else ""
+        if place:
+            terminal.read_until(lambda text, shown=place: shown.encode() in text, 30)
+        terminal.rest(REACTION)
+        terminal.type(key)
+    took = terminal.read_until(lambda text: b"All are there." in text, 30) - first
+    terminal.close()
+    return took
+
+
+def _see_first_card(terminal: Terminal) -> float:
+    terminal.type("go\r")
+    return terminal.read_until(lambda text: f"1 of {EDITS}".encode() in text, 30)
+
+
+def _open_edits(home: str) -> Terminal:
+    """Open a terminal in an empty folder in which the next prompt leads to several edits."""
+    folder, script = tempfile.mkdtemp(prefix="edits-", dir=Path(home).parent), Path(home, "edits.toml")
+    call = '[[turn.call]]\ntool = "write_to_file"\narguments = {{ path = "{}.txt", content = "new\\n" }}\n'
+    calls = "".join(call.format(number) for number in range(EDITS))
+    script.write_text(f'[[turn]]\ntext = "Some files."\n{calls}[[turn]]\ntext = "All are there."\n')
+    terminal = Terminal([sys.executable, "-m", "halocline", "-m", f"scripted/{script}"], home, folder)
+    terminal.read_until(lambda text: b"? keys" in text, 30)
+    terminal.rest(2)
+    return terminal
 
 
 def measure_start(home: str) -> dict[str, float]:
@@ -225,6 +290,11 @@ LABELS = {
     "echo": "key to echo while streaming, median ms",
     "echo_95": "key to echo while streaming, 95th percentile ms",
     "memory": "memory at the prompt, MB",
+    "idle": "CPU time of a second at the prompt, ms",
+    "idle_card": "CPU time of a second below a card, ms",
+    "five": "five edits of a reply, allowed by one key, s",
+    "five_enter": "five edits of a reply, allowed by Enter for each, s",
+    "five_singly": "five edits of a reply, allowed by a letter for each, s",
     "prompt": "time to the screen beside the first request of halo -p",
     "prompt_s": "time to the screen, s",
     "request_s": "time to the first request of halo -p, s",
@@ -232,9 +302,11 @@ LABELS = {
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory(prefix="halocline-terminal-") as home:
+    with tempfile.TemporaryDirectory(prefix="halocline-terminal-") as folder:
+        home = str(Path(folder, "home"))
+        Path(home).mkdir()
         measure_start(home)
-        figures = measure_start(home) | measure_stream(home)
+        figures = measure_start(home) | measure_stream(home) | measure_decisions(home)
     print("| figure | value | goal |\n| --- | ---: | ---: |")
     for name, value in figures.items():
         print(f"| {LABELS[name]} | {value:.2f} | {GOALS.get(name, '')} |")

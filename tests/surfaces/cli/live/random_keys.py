@@ -76,13 +76,13 @@ class Seen(NamedTuple):
 
 def why_blind(card: Seen, keys: Sequence[Key], answer: str, at: float) -> str:
     """Why the answer of a card is not what the person decided by these keys; empty if it is."""
+    if keys and keys[-1].name == "esc":  # it waits for a key that it may be part of, and a card may appear meanwhile
+        return "" if answer == ESCAPE else "Escape allowed something"
     if not keys or keys[-1].at < card.at:
         return "no key"
     last, start = keys[-1], max(card.at, keys[-2].at if keys[1:] else 0)
     gap, options = last.at - start + SURE, [*card.options]
     needed = SILENCE if card.kind is Kind.GRAVE else GLANCE if card.by_person or last.is_chosen else SILENCE
-    if last.name == "esc":
-        return "" if answer == ESCAPE else "Escape allowed something"
     if last.name == "enter" and (last.text == "" or (last.is_chosen and last.selected)):
         if answer != last.selected:
             return f"Enter chose what was not selected: {last.selected!r}"

@@ -60,6 +60,7 @@ class LiveMode(View):
         self._app.on_background = self._theme.learn_background
         self._activity = LiveActivity(console, self._app.request_frame)
         self._screen = LiveScreen(console, self._activity, can_leave=True)
+        self._screen.is_holding = lambda: self._app.is_holding
         self._session = LiveSession(self.say, self._app.request_frame)
         self._composer = LiveComposer(self._app.request_frame)
         self._outside = OutsideSigns(self._app.write_signal)

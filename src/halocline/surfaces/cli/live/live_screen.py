@@ -1,6 +1,6 @@
 """The rows of the live screen: as in line mode, and code line by line while it is written."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -26,6 +26,9 @@ class LiveScreen(Screen):
     """Prints rows above the live screen."""
 
     older_hint = "Ctrl-O"
+    is_holding: Callable[[], bool] = staticmethod(lambda: False)
+    """True while the rows of what was unfinished wait: it stays drawn."""
+    _held: Sequence[Fragments] = ()
     _unfinished: tuple[tuple[str, int], list[Fragments]] = ("", 0), []
 
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
@@ -37,6 +40,12 @@ class LiveScreen(Screen):
 
         What outgrows its rows moves up by half of them at a time; moving by one would draw all for each line.
         """
+        if self.is_holding():
+            return self._held
+        self._held = self._draw_end(width, rows)
+        return self._held
+
+    def _draw_end(self, width: int, rows: int) -> Sequence[Fragments]:
         text, is_code = self._stream.unfinished(rows * 4)
         if not text.strip():
             return ()

@@ -152,6 +152,11 @@ class LiveApplication:
         if not running.cancelled() and (error := running.exception()) and not isinstance(error, EOFError):
             raise error
 
+    @property
+    def is_holding(self) -> bool:
+        """True while a frame is drawn without the rows that wait, as a key asked for it just after others."""
+        return self._renderer.is_holding
+
     def print_above(self, text: str) -> None:
         """Print rows above the screen, with the next frame."""
         self._renderer.print_above(text)

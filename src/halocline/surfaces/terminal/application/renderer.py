@@ -20,6 +20,8 @@ from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import BaseStyle
 
 _BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h", "\x1b[?2026l"
+HELD = 0.1
+"""Seconds after rows were printed in which a frame prints no others: printing draws the whole screen again."""
 QUIET = 0.3
 """Seconds without another new size after which the screen is drawn again: tmux tells of one up to 0.25 s late."""
 _RULE = re.compile("─{8,}")
@@ -72,7 +74,9 @@ class LiveRenderer(Renderer):
         self._rows: list[str] = []
         self._unfinished = ""
         self._drawn_style: Hashable = None
-        self._drawn_at = 0.0
+        self._drawn_at = self._printed_at = 0.0
+        self.is_holding = False
+        """True while a frame is drawn that leaves the rows that wait to the next one; what they were stays drawn."""
         self._knows_width = True
         self.is_resizing = False
         """True while the size changes: nothing is drawn then."""
@@ -93,9 +97,11 @@ class LiveRenderer(Renderer):
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
         if self.is_resizing and not is_done:
             return
+        self.is_holding = bool(self._rows) and not is_done and time.monotonic() - self._printed_at < HELD
         with self._live_output.one_write():
-            if self._rows:
+            if self._rows and not self.is_holding:
                 self._print_rows()
+                self._printed_at = time.monotonic()
             elif self._last_screen is not None and not is_done and self._needs_clearing(layout, self._last_screen):
                 self._clear()
             self._drawn_style = self.style.invalidation_hash()
