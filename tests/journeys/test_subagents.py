@@ -329,7 +329,9 @@ async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(
     client = client_of(journey, (reads, asks("one"), DONE), (reads, reports("a")))
     await journey.run(client=client, answer=answer, options=TaskOptions(attended=True))
     ends = [one for one in log_of(journey, began(journey, "one").child) if isinstance(one, ev.ToolCallEnded)]
-    assert "the user denied this" in ends[0].result.text
+    assert "denied for the rest of the task" in ends[0].result.text
+    (end,) = journey.of(SubagentEnded)
+    assert end.refused == (f"{outside}: blocked: denied for the rest of the task",)
 
 
 async def test_children_of_a_process_that_died_are_closed_with_their_parent(journey: Journey, tmp_path):

@@ -115,7 +115,7 @@ async def test_a_part_of_a_page_does_not_come_from_a_host_that_the_person_refuse
     refused = frozenset({Grant(ToolKind.FETCH, "cdn.example")})
     posture = PolicyContext(Path("/w"), Path("/h"), Mode.ACT, ApprovalMode.ASK, refusals=refused)
     to = Reach(Summary("fetch", ToolKind.FETCH, url="https://a.example/x"), lambda: posture, Names())
-    with pytest.raises(ToolFailure, match="the user denied this"):
+    with pytest.raises(ToolFailure, match="denied for the rest"):
         await to("https://cdn.example/x", part=True)
 
 

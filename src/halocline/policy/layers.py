@@ -57,7 +57,7 @@ def _plan_mode(act: Act, context: PolicyContext) -> Decision | None:
 
 def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
     if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in context.refusals}:
-        return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
+        return Decision(Verdict.DENY, "refused", "denied for the rest of the task")
     return None
 
 
