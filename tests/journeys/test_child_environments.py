@@ -143,7 +143,7 @@ async def test_searches_documents_and_what_surfaces_start_have_no_canary(journey
     with pytest.raises(HaloclineError):
         await read_image()
     with pytest.raises(HaloclineError):
-        _edit_file(journey.workspace / "notes.md")
+        _edit_file(journey.workspace / "notes.md", "")
     open_page("http://127.0.0.1:9/")
     with suppress(HaloclineError):  # it is an extra
         SystemKeyring("halocline-test", 30.0)._ask("get", "nothing")

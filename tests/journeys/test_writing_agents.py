@@ -466,7 +466,7 @@ async def test_a_deleted_file_and_one_that_was_deleted_here_are_told_apart(repos
             (journey.workspace / "b.txt").unlink()
 
     await journey.run(client=client_of(journey, (begins, merges, DONE), child), answer=delete)
-    assert "list it in `deleted`" in journey.results[1]
+    assert "List it in `deleted`" in journey.results[1]
     assert not (journey.workspace / "a.txt").exists()
     assert not (journey.workspace / "b.txt").exists()
     assert "deleted in the main folder" in journey.results[3]

@@ -56,7 +56,7 @@ async def test_a_call_that_did_not_run_ends_with_a_sentence(tmp_path: Path, fold
     texts = [one.content[0].content.text for one in ends]
     assert [one.status for one in ends] == ["failed", "failed"]
     assert not any("```" in text for text in texts)
-    assert texts[1].startswith("Skipped")
+    assert texts[1].startswith("skipped")
 
 
 async def test_a_permission_has_all_that_is_needed_to_decide(tmp_path: Path, folder: Path) -> None:

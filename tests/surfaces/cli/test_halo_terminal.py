@@ -185,13 +185,13 @@ def test_an_edited_command_that_a_rule_refuses_is_shown_and_audited_as_it_was_ty
     deletes = {"call": [shell("rm -rf src")]}
     person = Person(halo, "run", "-m", halo.script(deletes, {**HI, "expect": "rule never"}), "hi")
     person.sees(MENU).presses("e").sees("$ ").types("\x15rm -rf /\r")
-    person.sees("rm -rf /", "edited by you", "blocked: it deletes / (never allowed)", "Hello.")
+    person.sees("rm -rf /", "edited by you", "blocked: it deletes / (no mode allows that)", "Hello.")
     assert person.is_gone_with() == 0
     (task,) = halo.tasks
     shown = Person(halo, "policy", "audit", task).sees("ask", "rm -rf src", "edited by user")
     shown.sees("deny", "rm -rf /", "never; typed by user")
     assert shown.is_gone_with() == 0
-    again = Person(halo, "tasks", "show", task).sees("rm -rf /", "edited by you", "never allowed")
+    again = Person(halo, "tasks", "show", task).sees("rm -rf /", "edited by you", "no mode allows that")
     assert again.is_gone_with() == 0
 
 

@@ -226,12 +226,12 @@ ROWS = (
     SlashCommand(
         "login", "store the key of a provider, which the terminal asks for", By.SURFACE, Section.SETTINGS, "[PROVIDER]",
         answer="login:answer_login", completions="login:complete_login",
-        elsewhere="Keys are typed in a terminal: halo login. Then go on here.",
+        elsewhere="To store the key of a provider, run halo login on this machine. Then continue here.",
     ),
     SlashCommand(
         "logout", "remove the stored key of a provider", By.SURFACE, Section.SETTINGS, "PROVIDER",
         answer="login:answer_logout", completions="login:complete_logout",
-        elsewhere="Keys are removed in a terminal: halo logout. Then go on here.",
+        elsewhere="To remove the key of a provider, run halo logout on this machine. Then continue here.",
     ),
     SlashCommand(
         "doctor", "check this machine and setup, with a hint for each problem", By.SURFACE, Section.LOOK, during=True,

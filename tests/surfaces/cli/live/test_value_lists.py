@@ -16,8 +16,8 @@ SHOWN = {
     "/theme": "color-blind",
     "/resume": "an earlier task",
 }
-NEED_MORE = {"/model", "/effort", "/mcp", "/permissions", "/agents"}
-"""Lists that are empty without models with prices, servers, permissions or agents."""
+NEED_MORE = {"/model", "/effort", "/mcp", "/permissions", "/agents", "/login", "/logout"}
+"""Lists that are empty without models with prices, servers, permissions or agents; those of providers have own tests."""
 
 
 def test_every_list_is_tried_here_or_needs_more() -> None:

@@ -405,7 +405,7 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     card = screen.page.locator(".card.call").first
     assert "$ rm -rf /" in await card.inner_text()
     assert "edited by you" in await card.inner_text()
-    assert "rule never" in await card.inner_text()
+    assert "blocked: it deletes / (no mode allows that)" in await card.inner_text()
 
 
 PATCH = (

@@ -237,7 +237,11 @@ async def test_a_task_is_printed_as_a_document_whole_and_without_the_page_around
     screen = await opened()
     await screen.say("Tell it all.")
     await screen.ended()
-    await screen.page.keyboard.press("Control+P")
+    await screen.page.keyboard.press("Control+K")
+    await screen.page.locator("dialog input:focus").wait_for()
+    await screen.page.keyboard.type("print")
+    await screen.page.locator(".pick.on", has_text="Print this task").wait_for()
+    await screen.page.keyboard.press("Enter")
     await screen.page.wait_for_function(
         "() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]"
     )

@@ -122,6 +122,7 @@ export function fate(diff) {
   return ''
 }
 
+/** @type {[RegExp, (found: RegExpExecArray) => string][]} */
 const UNLINED = [
   [/^Binary files /m, () => 'A binary file: its content is not shown.'],
   [/^new file mode/m, () => 'A new file without lines.'],

@@ -55,7 +55,8 @@ export async function printTask(task) {
   document.querySelector('.print-frame')?.remove()
   const frame = Object.assign(document.createElement('iframe'), { className: 'print-frame', title: 'To print' })
   document.body.append(frame)
-  const { contentDocument: there, contentWindow: view } = frame
+  const { contentDocument: there } = frame
+  const view = /** @type {Window & typeof globalThis} */ (frame.contentWindow)
   const sheet = new view.CSSStyleSheet() // the page's policy forbids styles within a document
   sheet.replaceSync(rules)
   there.replaceChild(there.adoptNode(given.documentElement), there.documentElement)

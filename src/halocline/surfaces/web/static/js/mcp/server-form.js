@@ -31,6 +31,7 @@ function fieldsOf(config) {
 
 /** The entry for the file. */
 function entryOf(kind, fields) {
+  /** @type {Record<string, any>} */
   const given =
     kind === 'program'
       ? {

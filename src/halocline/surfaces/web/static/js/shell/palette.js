@@ -48,7 +48,7 @@ function listTaskCommands(task) {
     ['terminal', 'Terminal', () => openTerminal(current.value), 'terminal'],
     ['files', 'Files of this task', () => openFile(current.value, '', undefined, true), 'file'],
     ['find', 'Find in this task', () => (finding.value = true), 'search', 'find'],
-    ['print', 'Print this task', () => printTask(current.value.id).catch(complain), 'file', 'print'],
+    ['print', 'Print this task', () => printTask(current.value.id).catch(complain), 'file'],
     [
       'details',
       allOpen.value ? 'Collapse all details' : 'Expand all details',

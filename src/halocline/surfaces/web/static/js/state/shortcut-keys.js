@@ -4,7 +4,6 @@ import {
   allOpen,
   announcement,
   closeSheet,
-  complain,
   current,
   finding,
   go,
@@ -15,7 +14,6 @@ import {
 } from './store.js'
 import { keymap } from '../lib/preferences.js'
 import { signal } from '../lib/ui.js'
-import { definePart } from '../lib/parts.js'
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -93,7 +91,6 @@ export const KEYS = [
   { id: 'review', keys: 'Ctrl+.', text: 'Review changes', where: 'page' },
   { id: 'details', keys: 'Ctrl+O', text: 'Expand or collapse all details', where: 'page' },
   { id: 'find', keys: 'Ctrl+Shift+F', text: 'Find in this task', where: 'page' },
-  { id: 'print', keys: 'Ctrl+P', text: 'Print this task', where: 'page' },
   { id: 'shortcuts', keys: '?', text: 'Keyboard shortcuts', where: 'page' },
 ]
 
@@ -134,8 +131,6 @@ export const matches = (id, event) => !event.altKey && handleKey(event) === keys
 /** The other rows that use these keys. */
 export const findSameKeys = (keys, id) => KEYS.filter((row) => row.id !== id && keysOf(row) === keys)
 
-const loadFetching = definePart(() => import('../lib/fetch-files.js'))
-
 const PAGE = {
   palette: () => openSheet('palette'),
   recent: () => openSheet('palette', { only: 'tasks' }),
@@ -144,10 +139,6 @@ const PAGE = {
   details: () => (allOpen.value = !allOpen.value),
   shortcuts: () => openSheet('shortcuts'),
   find: () => (finding.value = true),
-  print: () =>
-    loadFetching()
-      .then(({ printTask }) => printTask(current.value.id))
-      .catch(complain),
 }
 
 /** After one Esc: the hint what the next one does. */
@@ -189,7 +180,7 @@ export function listen() {
     if (
       !action ||
       (sheet.value && row.id !== 'palette' && row.id !== 'recent') ||
-      (['find', 'print'].includes(row.id) && !current.value)
+      (row.id === 'find' && !current.value)
     )
       return
     event.preventDefault()
