@@ -17,7 +17,7 @@ SHOWN = {
     "/resume": "an earlier task",
 }
 NEED_MORE = {"/model", "/effort", "/mcp", "/permissions", "/agents", "/login", "/logout"}
-"""Lists that are empty without models with prices, servers, permissions or agents; those of providers have own tests."""
+"""Lists that are empty without models with prices, servers, permissions or agents; those of providers have tests."""
 
 
 def test_every_list_is_tried_here_or_needs_more() -> None:
