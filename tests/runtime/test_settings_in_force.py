@@ -190,3 +190,13 @@ async def test_limits_that_change_during_a_task_count_from_the_next_prompt(place
     limits = client.state(task).budget.limits
     assert limits is not None
     assert (limits.steps, limits.double_check, limits.compacts_at, limits.summarizes) == (9, True, 0.5, False)
+
+
+def test_a_project_that_requires_a_sandbox_lets_no_program_of_its_tasks_run_outside_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("HALOCLINE_HOME", str(tmp_path / "home"))
+    free, held = tmp_path / "free", tmp_path / "held"
+    (held / ".halocline").mkdir(parents=True)
+    free.mkdir()
+    (held / ".halocline" / "settings.toml").write_text('sandbox = "require"\n')
+    client = open_client(Choices(), "test")
+    assert (client.requires_sandbox(str(free)), client.requires_sandbox(str(held))) == (False, True)

@@ -359,10 +359,9 @@ class Client(TaskQueries):
     def terminal_settings(self) -> "TerminalSettings":
         return self._controller.assemblies.own.settings.terminal
 
-    @property
-    def requires_sandbox(self) -> bool:
-        """True if no command may run outside a sandbox."""
-        return self._controller.assemblies.own.settings.sandbox == "require"
+    def requires_sandbox(self, workspace: str) -> bool:
+        """True if no command of a task in this folder may run outside a sandbox, by the person or the project."""
+        return self._controller.assemblies.of(workspace).settings.sandbox == "require"
 
     @property
     def shows_foreign(self) -> tuple[bool, bool]:

@@ -19,6 +19,8 @@ from halocline.protocol.errors import UsageError
 _EDITORS = ("vim", "vi", "nvim", "nano", "pico", "emacs", "micro", "hx", "joe", "less", "more", "most", "man", "info")
 _MONITORS = ("top", "htop", "btop", "atop", "watch", "tmux", "screen", "fzf", "lazygit", "tig", "ranger", "mc", "nnn")
 _REMOTE = ("ssh", "mosh", "telnet", "sftp", "ftp", "psql", "mysql", "sqlite3", "redis-cli", "gdb", "lldb", "ipython")
+_WITH_ORDERS = ("-c", "-e", "-f", "--command", "--execute", "--file", "--batch")
+"""Options by which `psql`, `mysql` and their like do one thing and end: their output is shared as any other."""
 _ASKING = ("sudo", "su", "doas", "passwd", "read", "select", "gh auth login", "git add -p", "git rebase -i")
 PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 """Programs that want a terminal, some with the words that follow."""
@@ -41,7 +43,8 @@ def find_terminal_command(text: str) -> str:
         words = words[1:]
     name = os.path.basename(words[0]) if words else ""
     wants = name in PROGRAMS or " ".join((name, *words[1:3])) in PROGRAMS or (name in _ALONE and not words[1:])
-    return text if wants else ""
+    is_batch = name in _REMOTE[5:] and any(word.split("=")[0] in _WITH_ORDERS for word in words)
+    return text if wants and not is_batch else ""
 
 
 async def run_program(
@@ -53,7 +56,7 @@ async def run_program(
 ) -> bool:
     """Give the terminal to a command that wants it. False if it wants none, or needs a sandbox. Raises UsageError."""
     command, state = find_terminal_command(text), client.state(task)
-    if not command or client.requires_sandbox:
+    if not command or client.requires_sandbox(state.workspace):
         return False
     folder = state.host.shell.cwd or state.workspace
     try:
