@@ -372,7 +372,12 @@ async def test_a_plan_waits_in_the_background_until_it_is_stopped(halo: Halo, ba
     await background.until_over()
 
 
-async def test_the_desktop_is_told_that_a_task_waits_in_words_of_ours_alone(halo: Halo, background: Background) -> None:
+@pytest.mark.parametrize("command", ["", "exit 3"])
+async def test_the_desktop_is_told_that_a_task_waits_in_words_of_ours_alone_also_if_the_own_command_fails(
+    halo: Halo, background: Background, command: str
+) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text(f"[terminal]\nnotify_command = '{command}'\n")
     program = halo.root / "bin" / "notify-send"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\nprintf "%s|" "$@" >> "$HOME/told"\n')

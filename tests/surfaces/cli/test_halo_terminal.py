@@ -349,7 +349,7 @@ def test_a_line_behind_a_hash_is_kept_as_a_note_and_sent_to_nobody(halo: Halo) -
 
 def test_a_note_is_refused_where_notes_are_off(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI))
-    person.sees(COMPOSER).types("# the tests need a database\r").sees("Memory is off", "memory = true", COMPOSER)
-    person.types(CTRL_D)
+    person.sees(COMPOSER).types("# the tests need a database\r").sees("Memory is off", "memory = true")
+    person.sees("❯ # the tests need a database").types(CTRL_C).sees(COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert not (halo.home / "memory").exists()

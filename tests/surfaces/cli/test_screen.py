@@ -694,6 +694,18 @@ def test_a_question_that_was_stopped_ends_once() -> None:
     assert shown(events).count("interrupted") == 1
 
 
+def test_a_call_that_failed_after_it_asked_is_shown() -> None:
+    call = ToolCall("c", "new_task", {"context": "x"})
+    events = [
+        message("", call),
+        ev.ToolCallStarted("c", call.name, "Hand over", ToolKind.OTHER),
+        ev.QuestionAsked("q", "Go on?", ("Yes", "No"), "c"),
+        ev.QuestionAnswered("q", "Yes", "user"),
+        ev.ToolCallEnded("c", call.name, CallStatus.FAILED, ToolResult("c", (Text("The disk is full."),))),
+    ]
+    assert "The disk is full." in shown(events)
+
+
 def test_what_a_sub_agent_was_refused_stands_below_its_line() -> None:
     refused = ("rm -rf /: blocked: it deletes / (no mode allows that)",)
     *before, done, end = lanes()

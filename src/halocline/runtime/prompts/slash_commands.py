@@ -298,9 +298,7 @@ _IN_TEXT = re.compile(r"(?<!\S)/(?P<name>[^\W_][\w.:-]*)(?=[\s,;!?)]|$)")
 
 def split_slash_command(prompt: str) -> tuple[str, str]:
     """Return the slash command that begins a prompt and the text after it; both empty if there is none."""
-    word, _, rest = prompt.strip().partition(" ")
-    word, _, more = word.partition("\n")
-    rest = f"{more} {rest}".strip() if more else rest.strip()
+    word, rest = [*prompt.strip().split(None, 1), "", ""][:2]
     return (word[1:], rest) if _ALONE.fullmatch(word) else ("", "")
 
 

@@ -1,6 +1,8 @@
+import asyncio
+
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LiveComposer
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, TypedAnswer
 
 OPTIONS = {"y": "allow once", "n": "reject", "t": Brief("add a message"), ESCAPE: Brief("reject and stop")}
 
@@ -24,3 +26,22 @@ async def test_a_draft_comes_back_when_an_earlier_line_that_was_recalled_above_i
     composer.buffer._working_index = 0
     composer.finish_line()
     assert composer.text == "draft"
+
+
+async def test_a_line_that_reads_as_a_key_of_a_question_is_the_answer() -> None:
+    for line in ("t", "5"):
+        card = Card("", {"1": "tabs", "t": "type another answer", ESCAPE: "stop"}, lambda: None, kind=Kind.QUESTION)
+        card.note_key()
+        while card.take_line(line):
+            await asyncio.sleep(0.01)
+        answer = await card.answer
+        assert (answer, type(answer)) == (line, TypedAnswer)
+
+
+async def test_digits_typed_one_after_the_other_are_a_number_and_no_nervous_key() -> None:
+    composer = LiveComposer(lambda: None)
+    composer.insert("1")
+    assert composer.repeats("1") == ""
+    composer.clear()
+    composer.insert("y")
+    assert composer.repeats("y") == "y"

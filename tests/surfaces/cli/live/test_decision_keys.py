@@ -125,6 +125,12 @@ def test_a_key_pressed_alone_in_silence_decides(key: str, option: str) -> None:
     assert Typist().wait(SILENCE).press(key).wait(1).decided == [option]
 
 
+@pytest.mark.parametrize(("key", "decided"), [("2", ["2"]), ("3", []), ("4", [])])
+def test_a_digit_that_is_no_number_of_a_question_is_text(key: str, decided: list[str]) -> None:
+    typist = Typist(NONE, ("1", "2", "t", "\x1b"), Kind.QUESTION).wait(SILENCE).press(key).wait(1)
+    assert (typist.decided, typist.text) == (decided, "" if decided else key)
+
+
 def test_a_key_that_comes_too_early_decides_later_unless_another_one_follows() -> None:
     typist = Typist().wait(0.2).press("y").wait(SILENCE)
     assert typist.decided == []

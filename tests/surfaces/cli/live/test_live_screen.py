@@ -193,6 +193,17 @@ def test_a_question_is_answered_by_a_digit_and_in_words_and_an_empty_answer_asks
     terminal.sees("Type an answer").says("Ada").sees("Hello.")
 
 
+def test_a_pasted_answer_is_sent_in_full_and_recalled_and_a_number_that_is_no_option_stops_nothing(
+    halo: Halo, open_terminal: Open
+) -> None:
+    asked = {"call": [call("ask_followup_question", question="Which?", options=["tabs", "spaces"])]}
+    again = {"call": [call("ask_followup_question", question="How many?", options=["one", "two"])], "expect": "row 11"}
+    terminal = open_terminal(80, 40).starts("-m", halo.script(asked, again, {**HI, "expect": "11"})).says("go")
+    terminal.sees("or type your answer").pastes("".join(f"row {number}\n" for number in range(12)))
+    terminal.sees("[pasted 12 lines]").presses("Enter").sees("How many?", "or type your answer")
+    terminal.says("11").sees("Hello.", HINT).presses("Up", "Up").sees("row 11")
+
+
 PLANNED = {"call": [call("plan_mode_respond", response="Add it, then test it.")]}
 MODES = [("Enter", Mode.PLAN, "ask"), ("y", Mode.ACT, "ask"), ("e", Mode.ACT, "accept-edits"), ("a", Mode.ACT, "auto")]
 

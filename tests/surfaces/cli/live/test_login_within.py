@@ -8,9 +8,10 @@ from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.cli.live.conftest import Open
 from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
+from tests.tables import for_each
 
 from halocline.surfaces.terminal.composing.pasting import Chips
-from halocline.surfaces.terminal.composing.prompt_history import open_history
+from halocline.surfaces.terminal.composing.prompt_history import PromptHistory
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -40,9 +41,19 @@ async def test_a_key_is_typed_unseen_tried_kept_and_removed_within_a_conversatio
     assert files_with(KEY, halo.home, halo.folder) == []
 
 
-async def test_a_key_typed_behind_the_provider_is_neither_used_nor_in_the_history(halo: Halo) -> None:
-    history = open_history(halo.home / "prompt_history", Chips())
-    history.append_string(f"/login openai {KEY}")
-    history.append_string("/login openai")
-    assert history.get_strings() == ["/login openai"] * 2
-    assert files_with(KEY, halo.home) == []
+@for_each(
+    "prompt, kept",
+    [
+        (f"/login openai {KEY}", "/login openai"),
+        (f"/login\topenai\t{KEY}", "/login openai"),
+        (f"/login {KEY}", "/login"),
+        (f"/logout {KEY}", "/logout"),
+        ("/login openai", "/login openai"),
+        ("see /login openai for it", "see /login openai for it"),
+    ],
+)
+def test_of_a_login_the_history_keeps_the_provider_alone(tmp_path: Path, prompt: str, kept: str) -> None:
+    history = PromptHistory(tmp_path / "history", Chips(), {"openai"}.__contains__)
+    history.append_string(prompt)
+    assert history.get_strings() == [kept]
+    assert files_with(KEY, tmp_path) == []

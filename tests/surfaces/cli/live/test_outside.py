@@ -83,7 +83,12 @@ async def test_a_card_that_is_decided_elsewhere_calls_no_one() -> None:
     assert terminal.text == ""
 
 
-async def test_a_command_of_the_person_calls_instead_and_the_code_does_if_it_fails(tmp_path: Path) -> None:
+async def test_a_command_of_the_person_calls_instead_and_the_code_does_if_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("TMUX", "VTE_VERSION", "KITTY_WINDOW_ID"):
+        monkeypatch.delenv(name, raising=False)
     terminal = Terminal()
     for command in (f"printf '%s' \"$1\" > '{tmp_path}/said'", "exit 3"):
         shown = OutsideSigns(terminal.append, away=0.0)

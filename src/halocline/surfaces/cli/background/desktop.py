@@ -19,12 +19,16 @@ _PROGRAMS = {
 
 
 async def notify_desktop(client: Client, task: str, what: str, environment: Mapping[str, str]) -> None:
-    """Show a notification, if the settings want it and there is a desktop and a program for it."""
+    """Show a notification, if the settings want it and there is a desktop and a program for it.
+
+    A command of the person does it instead, unless it fails.
+    """
     settings = client.terminal_settings
     if settings.notify != "off" and settings.notify_command:
         with suppress(OSError, TimeoutError):
             await own_command.run_own_command(settings.notify_command, b"", f"Halocline: a task {what}")
-    if settings.notify != "desktop" or settings.notify_command:
+            return
+    if settings.notify != "desktop":
         return
     found = ((shutil.which(name, path=environment.get("PATH")), words) for name, words in _PROGRAMS.items())
     program, words = next(((path, words) for path, words in found if path), ("", ()))

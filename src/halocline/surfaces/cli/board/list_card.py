@@ -30,6 +30,7 @@ from halocline.surfaces.terminal.drawing.diff_view import diff_view
 from halocline.surfaces.terminal.drawing.theme import Safe, ThemeChoice
 
 BACK = "back"
+_CONFIRMING = ("y",)
 _ANSWER = {"t": "type your answer"}
 _MORE = "Space: show the rest ({left} more)"
 _MORE_FIRST = f"{_MORE}, before it can be allowed"
@@ -51,6 +52,7 @@ class ListCard:
         self._is_seen = False
         self._goes_back = False
         self._has_chosen = False
+        self._guarded: Sequence[str] = ()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -74,7 +76,7 @@ class ListCard:
 
     def show_approval(self, event: ApprovalRequested, *, again: bool = False, whole: bool = False) -> CallRow:
         row = self.row or CallRow(event.call, event.name, event.title, event.kind)
-        self._show(approval_card(row, whole=whole))
+        self._show(approval_card(row, whole=whole), ALLOWING)
         return row
 
     def show_question(self, event: QuestionAsked, *, again: bool = False) -> None:
@@ -123,7 +125,7 @@ class ListCard:
                 key = await self.card.answer
             finally:
                 self.card = None
-            if key not in ALLOWING or "d" in options or self._is_seen:
+            if key not in self._guarded or "d" in options or self._is_seen:
                 self._has_chosen = True
                 return key
             self.show_more()
@@ -166,8 +168,9 @@ class ListCard:
         text = to_formatted_text(ANSI(file.getvalue().rstrip("\n")))
         return [[(style, part) for style, part, *_ in line] for line in split_lines(text)]
 
-    def _show(self, body: RenderableType) -> None:
-        self._bodies = [body]
+    def _show(self, body: RenderableType, guarded: Sequence[str] = _CONFIRMING) -> None:
+        """Show this alone. The `guarded` keys choose nothing before all of it was shown."""
+        self._bodies, self._guarded = [body], guarded
         self._restart()
         self._redraw()
 

@@ -30,6 +30,8 @@ TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""
 AFTER_STOP = 1.0
 """Seconds after a stop in which Escape, pressed again and again, is still about that."""
+NO_PICTURES = "Not sent: an answer takes no pictures. Remove them, and send them after it."
+"""Said when a line with pictures would answer a question."""
 
 
 class LiveActions:
@@ -129,14 +131,19 @@ class LiveActions:
         """Take the typed line as the answer to the card that waits. True if nothing else may be done with it.
 
         A line that does not count stays in the composer. Slash and shell commands are none. Enter alone only counts
-        where the card takes it.
+        where the card takes it. Pasted texts are part of an answer, in full.
         """
-        card, text = self._session.card, self._composer.text.strip()
-        if card is None or text[:1] in ("/", "!"):
+        card, composer = self._session.card, self._composer
+        text = composer.expand_chips(composer.text).strip()
+        if card is None or composer.text.strip()[:1] in ("/", "!"):
             return False
-        refusal = card.take_line(text) if text else ""
+        is_answer = card.kind is Kind.QUESTION
+        if is_answer and composer.has_pictures:
+            refusal: str | None = NO_PICTURES
+        else:
+            refusal = card.take_line(text) if text else ""
         if refusal == "" and text:
-            self._composer.finish_line()
+            composer.finish_line(append_to_history=is_answer)
         self._session.notice = refusal or ""
         return refusal is not None
 

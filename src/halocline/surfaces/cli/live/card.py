@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from halocline.surfaces.cli.live.decision_keys import BEAT, ENTER, NONE, CalmClock, DecisionKeys, Opener
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
-from halocline.surfaces.terminal.asking.menu import ESCAPE, NO_ANSWER, Brief, Kind, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, NO_ANSWER, Brief, Kind, TypedAnswer, find_option
 from halocline.surfaces.wrapping import wrap_line
 
 SAFE_KEYS = ("n",)
@@ -84,12 +84,12 @@ class Card:
 
     def take_line(self, text: str) -> str | None:
         """Answer with a typed line. Returns why it stays, or an empty text; None if it may be sent elsewhere."""
-        key = find_option(text, self._options)
+        key = find_option(text, self._options, self.kind)
         if key is None and self.kind is not Kind.QUESTION:
             return NO_ANSWER if self.kind is Kind.OWN else None
         if not self._keys.takes_line(text, self._clock.now()):
             return TOO_EARLY
-        self._answer_with(key or text)
+        self._answer_with(key or TypedAnswer(text))
         return ""
 
     def _look(self) -> None:

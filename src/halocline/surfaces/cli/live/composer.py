@@ -92,7 +92,7 @@ class LiveComposer:
         if task == self._task:
             return
         if self._client is None:
-            self.buffer.history = open_history(client.home.prompt_history, self._chips)
+            self.buffer.history = open_history(client, self._chips)
             self.buffer.reset(self.buffer.document)
         self._client, self._task = client, task
         self._menu = Menu(client, task)
@@ -121,8 +121,11 @@ class LiveComposer:
         self.mentions.typed(draft)  # a reset tells nobody that the text changed
 
     def repeats(self, key: str) -> str:
-        """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty."""
-        return self.text if len(key) == 1 and self.text == key * len(self.text) else ""
+        """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty.
+
+        Digits repeated are a number.
+        """
+        return self.text if len(key) == 1 and not key.isdecimal() and self.text == key * len(self.text) else ""
 
     def take(self) -> Prompt | None:
         """Take the typed prompt; None when there is none."""
@@ -181,6 +184,11 @@ class LiveComposer:
     def expand_chips(self, text: str) -> str:
         """The text with pasted texts in place of their chips."""
         return self._chips.whole(text)
+
+    @property
+    def has_pictures(self) -> bool:
+        """True if the chip of an image is in the typed text."""
+        return self._chips.pictures(self.text) > 0
 
     def unfold_chips(self) -> str:
         """The typed text with pasted texts in place of their chips, and the chips of images."""

@@ -143,6 +143,10 @@ class DecisionKeys:
             return self.keys[self.selected]
         return key.lower() if key.lower() in self.keys else self.keys[int(key) - 1]
 
+    def _counts(self, key: str) -> bool:
+        """True for a digit that counts the options. Those of a question have numbers, and another one is an answer."""
+        return self.kind is not Kind.QUESTION and key.isdecimal() and 0 < int(key) <= len(self.keys)
+
     def _wait_after(self, key: str, now: float) -> float | None:
         opener = Opener.PERSON if self.is_chosen else self._opener
         aimed = key == ENTER and self._is_aimed
@@ -151,7 +155,7 @@ class DecisionKeys:
     def _names_option(self, key: str) -> bool:
         if key == ENTER:
             return self.selected != NONE
-        return key.lower() in self.keys or (key.isdecimal() and 0 < int(key) <= len(self.keys))
+        return key.lower() in self.keys or self._counts(key)
 
 
 class CalmClock:

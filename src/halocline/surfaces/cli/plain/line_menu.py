@@ -8,7 +8,7 @@ from rich.text import Text
 
 from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.screen import Screen
@@ -48,7 +48,7 @@ class LineMenu:
             if key := find_option(typed, options) if kind is Kind.OWN else _find_key(word, options):
                 return key
             if kind is Kind.QUESTION and word:
-                return typed.strip()
+                return TypedAnswer(typed.strip())
             if not set(word) <= {*options}:
                 self._lines.draft = "\n".join(filter(None, [self._lines.draft, typed]))
                 self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")

@@ -185,7 +185,7 @@ class LineMode(View):
 
         mode, offered = client.state(task).plan.mode, "" if hint else self._offered
         shown = hint or (f"{offered} (Enter sends this)" if offered else PLACEHOLDER)
-        history = open_history(client.home.prompt_history, Chips())
+        history = open_history(client, Chips())
         mark = _MARKS[mode]
         if self._aloud:
             mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""

@@ -14,7 +14,7 @@ from halocline.surfaces.slash.context import is_own_question, is_yes_no
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, number_options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, TypedAnswer, number_options
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
@@ -112,6 +112,8 @@ class Asker:
             numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
             key = await self._menu.choose("", options, on_card=frozenset(numbers), kind=Kind.QUESTION)
+            if isinstance(key, TypedAnswer):
+                return str(key)
             if key != "t":
                 return None if key == ESCAPE else numbers.get(key, key)
             if (answer := await self._menu.ask_line("› ", needs_text=True)) and answer.strip():

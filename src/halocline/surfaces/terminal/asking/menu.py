@@ -18,6 +18,12 @@ class Brief(str):
     __slots__ = ()
 
 
+class TypedAnswer(str):
+    """An answer in the person's own words, which may be those of a key."""
+
+    __slots__ = ()
+
+
 NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stays."
 """Said when a line is sent that is no answer to a question of Halocline's own."""
 _YES_NO = ("y", "n")
@@ -39,8 +45,13 @@ def number_options(labels: Sequence[str], *, is_yes_no: bool = False) -> dict[st
     return dict(zip(keys, labels, strict=True))
 
 
-def find_option(text: str, options: Options) -> str | None:
-    """Return the option that a typed line names by its key, number or label, or by yes or no; None if there is none."""
+def find_option(text: str, options: Options, kind: Kind = Kind.OWN) -> str | None:
+    """Return the option that a typed line names by its key, number or label, or by yes or no; None if there is none.
+
+    Of a QUESTION, only the numbered options can be named: those are the model's, and any other line is an answer.
+    """
+    if kind is Kind.QUESTION:
+        options = {key: label for key, label in options.items() if key.isdecimal()}
     word, keys = text.strip().casefold(), [*options]
     if word in options:
         return word
@@ -68,8 +79,8 @@ class Menu(Protocol):
         """Return the key of an option. `title` names the card above, which lists the options `on_card`.
 
         `selected` is the option that is selected at first, in place of a safe one; with None, nothing is, so that Enter
-        does nothing. A typed line chooses, too (`find_option`). Another one is returned as the answer to a QUESTION,
-        and may not be sent anywhere while an OWN question waits.
+        does nothing. A typed line chooses, too (`find_option`). Another one is returned as the `TypedAnswer` to a
+        QUESTION, and may not be sent anywhere while an OWN question waits.
         """
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:

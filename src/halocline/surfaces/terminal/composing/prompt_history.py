@@ -1,10 +1,14 @@
 """The history of prompts, in a file that all tasks share."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
 from halocline.client.prompts import split_slash_command
+from halocline.client.tasks import Client
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.terminal.composing.pasting import Chips
 
@@ -12,25 +16,37 @@ from halocline.surfaces.terminal.composing.pasting import Chips
 class PromptHistory(FileHistory):
     """Prompt history with pasted texts in full, as chips mean nothing in another run."""
 
-    def __init__(self, path: Path, chips: Chips) -> None:
+    def __init__(self, path: Path, chips: Chips, is_provider: Callable[[str], bool]) -> None:
         super().__init__(str(path))
         self._chips = chips
+        self._is_provider = is_provider
 
     def append_string(self, string: str) -> None:
-        super().append_string(hide_key(string))
+        super().append_string(hide_key(string, self._is_provider))
 
     def store_string(self, string: str) -> None:
         super().store_string(self._chips.whole(string))
 
 
-def hide_key(prompt: str) -> str:
-    """Leave out what was typed behind the provider of `/login`: it may be a key."""
+def hide_key(prompt: str, is_provider: Callable[[str], bool]) -> str:
+    """Leave out what was typed behind `/login` and `/logout`, but for the provider: it may be a key."""
     name, rest = split_slash_command(prompt)
-    return f"/{name} {rest.split()[0]}" if name == "login" and len(rest.split()) > 1 else prompt
+    if name not in ("login", "logout") or not rest:
+        return prompt
+    word = rest.split()[0]
+    return f"/{name} {word}" if is_provider(word) else f"/{name}"
 
 
-def open_history(path: Path, chips: Chips) -> PromptHistory:
+def _is_provider(client: Client, word: str) -> bool:
+    try:
+        return bool(client.models.accounts.of(word))
+    except HaloclineError:
+        return False
+
+
+def open_history(client: Client, chips: Chips) -> PromptHistory:
     """Open the history, whose file only its owner can read."""
+    path = client.home.prompt_history
     make_private_folder(path.parent)
     path.touch(mode=0o600)
-    return PromptHistory(path, chips)
+    return PromptHistory(path, chips, partial(_is_provider, client))

@@ -30,6 +30,8 @@ from halocline.surfaces.terminal.drawing.theme import Wide, line
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is shown by the row of the to-do list or question."""
+NOT_DONE = frozenset({CallStatus.REJECTED, CallStatus.SKIPPED, CallStatus.CANCELLED})
+"""Ends of a call that asked, which the row of the question shows."""
 SAID = {"plan_mode_respond": "response"}
 """Tools with a message for the person, and the argument that holds it."""
 
@@ -254,7 +256,9 @@ class Screen:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
             self._print_message(row)
-        elif (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes)) or (not completed and self._was_asked(row)):
+        elif (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes)) or (
+            row.status in NOT_DONE and self._was_asked(row)
+        ):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in call_cards.LOOKS):
             whole = self._details or not self.foreign.collapse
