@@ -157,10 +157,8 @@ def _part_act(whole: Act, part: Finding, where: Circumstances) -> Act:
 
 def _touch_acts(act: Act, touches: Sequence[Touch], where: Circumstances) -> tuple[Act, ...]:
     """Return the places that a command uses as acts, as far as a rule may guard them."""
-    some = (one for one in touches if one.use in where.guarded)
-    return tuple(
-        replace(act, kinds=KINDS_OF[one.use], path=one.path, possible=one.use is Use.MAY_CHANGE) for one in some
-    )
+    some = ((one.path, one.use) for one in touches if one.use in where.guarded)
+    return tuple(replace(act, kinds=KINDS_OF[use], path=path, possible=use is Use.MAY_CHANGE) for path, use in some)
 
 
 def _wider_grant(judged: CommandJudgement, kind: ToolKind) -> Grant | None:

@@ -185,9 +185,8 @@ def _may_edit(edit: Act, context: PolicyContext) -> bool:
     found = next((decision for layer in LAYERS if (decision := layer(edit, context))), None)
     if found is None or found.verdict is not Verdict.ALLOW or edit.path is None:
         return False
-    return context.approval_mode is ApprovalMode.YOLO or not context.facts.find_unkept(
-        [edit.path.path], list_roots(context)
-    )
+    paths, find_unkept = [edit.path.path], context.facts.find_unkept
+    return context.approval_mode is ApprovalMode.YOLO or not find_unkept(paths, list_roots(context))
 
 
 def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:

@@ -44,8 +44,8 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     emptied = _list_emptied(name, simple, ground)
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
     replaced = [word for word in _replaced_files(simple, ground) if not word.dynamic]
-    places = [one for word in replaced for one in ground.targets(word)]
-    found += [one for one in places if is_history(one.path) or ground.is_precious(one.path)]
+    places = [(one, one.place is Place.OUTSIDE) for word in replaced for one in ground.targets(word)]
+    found += [one for one, far in places if is_history(one.path) or (far and ground.is_precious(one.path))]
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)

@@ -26,9 +26,8 @@ _SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray
 _SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "let"})
 _NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
-_BY_WORDS = {
-    name: row.partition("; ")[::2] for name, row in read_pairs(read_lines(__file__)["hazards by words"]).items()
-}
+_ROWS = read_pairs(read_lines(__file__)["hazards by words"])
+_BY_WORDS = {name: row.partition("; ")[::2] for name, row in _ROWS.items()}
 
 
 def find_hazard(simple: Simple) -> str:

@@ -1,6 +1,8 @@
 """Find the places that the words of any program name: what no tool may touch, what needs care, what may be sent."""
 
+import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
@@ -9,7 +11,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, home_of
 from halocline.policy.shell.values.ground import Found, Ground
@@ -18,11 +20,13 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
-_NAMED = compile_later(r"(?<=[rRwW])(?=\s*([^\s;}]+))|\"([^\"\s]+)\"")
+_NAMED = compile_later(r"(?<=[rRwW])(?=\s*([^\s;}]{1,4096}))|\"([^\"\s]+)\"")
 """A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
 _FLAGS = compile_later(r"-[a-zA-Z]{1,12}")
 _PARTS, _OF_TEXTS = compile_later(r"[=@<:,;#{}]"), compile_later(r"[=@<:,;#{}()|&`'\"\s]")
 """What parts a path from the rest of a word; and from the rest of a text, as what is sent may name it in any form."""
+_MOST_RESTS, _LONGEST_NAME, _MOST_NAMED = 64, 255, 2**17
+"""Rests of a text tried as paths, since they grow with its square; letters of one name, and of a program's names."""
 _URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-]+):", re.I)
 _HOST = compile_later(r"\A(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
 _FILE_URL = compile_later(r"\bfileb?://(localhost|127\.0\.0\.1)?", re.I)
@@ -41,7 +45,10 @@ def judge_further_names(source: str, words: Sequence[Word], finding: Finding, gr
     named = [tuple(replace(each, text=each.text.replace(UNKNOWN, "")) for each in one.pieces) for one in unsure]
     if any(word.text.rpartition("/")[2] in LANGUAGES for word in words):
         files = (one for word in words[1:] for one in _NAMED.finditer(word.text))
-        named += [(Piece(text),) for one in files for text in one.groups("") if text]
+        texts = {text for one in files for text in one.groups("") if text}
+        if sum(map(len, texts)) > _MOST_NAMED:
+            return unknown_finding(source, "its program may name too many files to look at", Rule.LEADS_ANYWHERE)
+        named += [(Piece(text),) for text in texts]
     found = [place for pieces in named for place in _find_named(Word("", pieces), ground)]
     for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
         ground.note(found, use)
@@ -68,7 +75,7 @@ def _find_named(word: Word, ground: Ground) -> list[Found]:
         return [place for one in word.could for place in _find_named(one, ground)]
     matched = ground.targets(word) if word.is_pattern else []
     matched = [one for one in matched if one.place is not Place.OWN_STATE]  # `floors` judge patterns that lead there
-    return [*matched, *(one for text in _list_texts(home_of(word), _PARTS) for one in ground.places(text))]
+    return [*matched, *(one for text in _list_texts(home_of(word), _PARTS, ground) for one in ground.places(text))]
 
 
 def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
@@ -95,15 +102,15 @@ def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
 def _judge_sending(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     """Name the file that a program which uses the network is given, and the host: it may send one to the other."""
     given = (*simple.words[1:], *(Word(one, (Piece(one),)) for one in ground.fed if UNKNOWN not in one))
-    found = [*_list_places(given, ground, _OF_TEXTS)]
-    ground.note(found, Use.READ)
+    found = [*dict.fromkeys(_list_places(given, ground, _OF_TEXTS))]
+    ground.note((one for one in found if one.identity or one.place in CAREFUL), Use.READ)
     host = _find_host(simple) or _find_host(simple, _HOST)
     one = next((one for one in found if one.place in (Place.SECRET, Place.IGNORED)), None)
     if one is None:
         outside = (one.shown for one in found if one.place is Place.OUTSIDE and not _is_harmless(one))
         reason = finding.part.reason + (f" ({host})" if host else "")
         part = make_part(simple.source, Effect.NETWORK, reason, (*finding.part.targets, *outside))
-        return Finding(part, Rule.NETWORK)
+        return replace(finding, part=part, rule=Rule.NETWORK)
     holds = "may hold secrets" if one.place is Place.SECRET else "an ignore file hides"
     reason = f"it may send {one.shown}, which {holds}, to {host or 'another machine'}"
     rule = Rule.SENDS if one.place is Place.SECRET else Rule.LEADS_ANYWHERE
@@ -124,18 +131,28 @@ def _list_places(words: Iterable[Word], ground: Ground, parts: re.Pattern[str]) 
     for word in words:
         if word.is_pattern or word.could:
             yield from ground.targets(word)
-        for text in _list_texts(word.text, parts) if not word.dynamic else ():
+        for text in _list_texts(word.text, parts, ground) if not word.dynamic else ():
             if parts is _OF_TEXTS or not _PATHLESS.search(text):
                 yield from ground.places(text, quoted=word.quoted and text == word.text)
 
 
-def _list_texts(text: str, parts: re.Pattern[str]) -> Iterator[str]:
+def _list_texts(text: str, parts: re.Pattern[str], ground: Ground) -> Iterator[str]:
     """Yield the texts in a word that may be paths, the shortest first: `.env` of `-sFf=@.env;type=x`."""
     text = unquote(_FILE_URL.sub(":", text)) if "://" in text else text
     flags = _FLAGS.match(text)
     found = {text[at:] for at in range(2, flags.end() + 1)} if flags else {text} - {f"--{text[2:]}"}
     if not text.startswith("--exclude="):
-        found |= {*parts.split(text), *(text[one.end() :] for one in parts.finditer(text))}
+        begins = (one.end() for one in parts.finditer(text, max(0, len(text) - LONGEST_PATH)))
+        rests = deque((text[at:] for at in begins if _may_begin(text, at, ground)), _MOST_RESTS)
+        found |= {*parts.split(text), *rests}
     for one in sorted(found, key=lambda text: (len(text), text)):
         if 0 < len(one) <= LONGEST_PATH and not _NO_PATH.search(one):
             yield one
+
+
+def _may_begin(text: str, at: int, ground: Ground) -> bool:
+    """Return True if the first name of a path that begins there exists, or may once the text runs."""
+    name, slash, _ = text[at : at + _LONGEST_NAME + 1].partition("/")
+    if ground.links or name[:1] in ("", "~"):
+        return name + slash != ""
+    return any(os.path.lexists(os.path.join(one, name)) for one in ground.folders)

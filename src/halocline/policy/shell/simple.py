@@ -305,10 +305,8 @@ def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) ->
 def find_echoed(node: Node, ground: Ground) -> str:
     """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
     simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
-    while (
-        simple.words and (wrapped := wrappers.unwrap_command(simple)) and wrapped.script is None and not wrapped.feeds
-    ):
-        simple = Simple(wrapped.source, wrapped.words)
+    while simple.words and (inner := wrappers.unwrap_command(simple)) and inner.script is None and not inner.feeds:
+        simple = Simple(inner.source, inner.words)
     words = simple.words
     if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
         return ""

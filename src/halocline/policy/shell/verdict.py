@@ -49,9 +49,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         analysis.problem = odd
     if where.typed or not analysis.reads:
         analysis.run_as_written()
-    judged = (
-        _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
-    )
+    judged = _judge_floor(analysis, where) or _judge_permitted(command, analysis, where)
+    judged = judged or _judge_in_plan(analysis, where)
     mixed = mix_forms(command, analysis, names=ground.hides_names) if not analysis.reads and not where.typed else ""
     judged = judged or _by_mode(analysis, where)
     judged = replace(judged, only_form=_only_form(analysis, where), mixed=mixed, left_out=say_left_out(ground))

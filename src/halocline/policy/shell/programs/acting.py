@@ -42,9 +42,8 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     )
 
 
-_SED = replace(
-    READERS["sed"], valued="e:program i?suffix", words=f"{READERS['sed'].words} in-place?suffix", program=None
-)
+_SED = READERS["sed"]
+_SED = replace(_SED, valued="e:program i?suffix", words=f"{_SED.words} in-place?suffix", program=None)
 _READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree", "dd"})
 _EVERY_OPERAND, _INPUT = Actor(Effect.WRITES_INSIDE, "", "all"), Actor(Effect.WRITES_INSIDE, "", "if=")
 

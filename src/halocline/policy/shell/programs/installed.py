@@ -18,9 +18,8 @@ from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Place
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")
-_JUDGED = frozenset(
-    {*READERS, *ACTORS, *SHELLS, *BUILTINS, *PERSISTS, *RIGHTS, "git", "env", "timeout", "nice", "xargs", "time"}
-)
+_WRAPPERS = ("git", "env", "timeout", "nice", "xargs", "time")
+_JUDGED = frozenset({*READERS, *ACTORS, *SHELLS, *BUILTINS, *PERSISTS, *RIGHTS, *_WRAPPERS})
 """Names that the tables know; a project may install a tool of any other name for itself."""
 _RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
 

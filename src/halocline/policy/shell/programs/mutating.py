@@ -42,9 +42,8 @@ TAKES_FOLDERS = read_pairs(_LINES["take folders"])
 GIT_DISCARDS, GIT_DESTROYS = _read_losses("git discards"), _read_losses("git destroys")
 GIT_REACHES = tuple(line.split() for line in _LINES["git reaches"])
 GIT_SHOWS_NOTHING = frozenset(_WORDS["git shows nothing"])
-RIGHTS, PERSISTS, SHELLS, INTERPRETERS = (
-    frozenset(_WORDS[title]) for title in ("rights", "persists", "shells", "interpreters")
-)
+_TITLES = ("rights", "persists", "shells", "interpreters")
+RIGHTS, PERSISTS, SHELLS, INTERPRETERS = (frozenset(_WORDS[title]) for title in _TITLES)
 
 
 def why_git_loses(words: list[str], table: dict[str, tuple[str, str]]) -> str:

@@ -43,9 +43,7 @@ def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
 
 def _judge_declaring(simple: Simple) -> Finding | None:
     flags = [word.source for word in simple.words[1:] if word.source.startswith("-")]
-    names = [
-        (word.value or word.source).partition("=")[0] for word in simple.words[1:] if not word.source.startswith("-")
-    ]
+    names = [(one.value or one.source).partition("=")[0] for one in simple.words[1:] if one.source[:1] != "-"]
     harmless = set(flags) <= {"-a", "-A", "-i", "-r", "-x", "-g"}
     if harmless and rule_of_variables(names) is Rule.SHELL:
         return unknown_finding(simple.source, "it sets variables", Rule.SHELL)

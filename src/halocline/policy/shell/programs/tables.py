@@ -65,9 +65,8 @@ def _build_spec(entries: Mapping[str, str], checks: Checks, start: Spec) -> Spec
 def _begins_with(words: str) -> Callable[[Given], str]:
     """Return a check that the first operand is one of these words, if there is one or none of them is `?`."""
     allowed = words.split()
-    return lambda given: (
-        "" if next((word.text for word in given.operands), "?") in allowed else "it would do more than read"
-    )
+    more = "it would do more than read"
+    return lambda given: "" if next((word.text for word in given.operands), "?") in allowed else more
 
 
 _SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
