@@ -98,6 +98,8 @@ class LiveRenderer(Renderer):
         if self.is_resizing and not is_done:
             return
         self.is_holding = bool(self._rows) and not is_done and time.monotonic() - self._printed_at < HELD
+        if self.is_holding and app.loop:  # perhaps nothing else asks for another frame
+            app.loop.call_later(HELD, app.invalidate)
         with self._live_output.one_write():
             if self._rows and not self.is_holding:
                 self._print_rows()
