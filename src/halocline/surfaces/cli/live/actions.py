@@ -99,7 +99,7 @@ class LiveActions:
         What cannot be taken now stays in the composer. It is sent when it can be, unless it was changed by then.
         """
         session, composer, text = self._session, self._composer, expand_quit_word(self._composer.text)
-        row, is_prompting = find_own_command(text), session.is_prompting
+        row, is_prompting = find_own_command(text), session.is_prompting and not session.queue.begins_turn
         if not is_prompting and row and row.name == "quit":
             session.quit()
         elif not is_prompting and (text.lstrip().startswith(("!", "# ")) or (row and row.during)):
@@ -119,6 +119,7 @@ class LiveActions:
         """Send what Enter was pressed for before the conversation could take it."""
         due, self._due = self._due, ""
         if due and due == self._composer.text:
+            self._session.notice = ""
             self._send_typed()
 
     def _send_what_waits(self) -> None:

@@ -41,6 +41,12 @@ class QueuedMessages:
         state = self._session.state
         return state.queue.messages if state else ()
 
+    @property
+    def begins_turn(self) -> bool:
+        """True if a message begins the next turn by itself: what was typed after it comes after it."""
+        state = self._session.state
+        return state is not None and bool(state.queue.due)
+
     def send_first(self) -> bool:
         """Send the next message that waits for the end of the turn or for the person. False if there is none."""
         state = self._session.state
