@@ -118,7 +118,7 @@ class LiveComposer:
         lines = self.buffer._working_lines
         draft = lines[-1] if self.buffer.working_index < len(lines) - 1 else ""
         self.buffer.reset(Document(draft), append_to_history=append_to_history)
-        self.mentions.typed(draft)  # a reset tells nobody that the text changed
+        self.mentions.typed(draft)  # a reset reports no change of the text
 
     def repeats(self, key: str) -> str:
         """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty.
