@@ -46,7 +46,7 @@ def test_a_program_gets_the_terminal_with_ctrl_c_and_ctrl_z_and_gives_it_back(ha
     terminal.presses("C-z").sees("Stopped", "sh>").runs("fg").types("Ada").presses("Enter").sees(HINT)
     assert (halo.folder / "said").read_text() == "got Ada\n"
     assert " icanon" in (halo.folder / "modes").read_text()
-    terminal.sees("exit code 0").says("!!echo began; sleep 60").sees("began").presses("C-c").sees("stopped", HINT)
+    terminal.sees("exit code 0").says("!!echo be''gan; sleep 60").sees("began").presses("C-c").sees("stopped", HINT)
     terminal.says("go").sees("Hello.")
 
 
