@@ -23,6 +23,7 @@ COMMANDS = (
     "find . -name '*.py' | xargs wc -l",
 )
 _TIMES = 100
+_ROOT = Path(__file__).parent.parent
 _FIRST = """
 import sys, time
 from pathlib import Path
@@ -50,7 +51,7 @@ def figures(rounds: int) -> list[Figure]:
     """The middle of all commands, and the first decision."""
     with tempfile.TemporaryDirectory() as place:
         words = [sys.executable, "-c", _FIRST, place]
-        first = median(float(subprocess.check_output(words)) for _ in range(rounds))
+        first = median(float(subprocess.check_output(words, cwd=_ROOT)) for _ in range(rounds))
         low, high = _each(shlex.split), _each(decider(Path(place)))
     return [
         Figure("judging", "a decision about a command, ms", median(low), median(high)),

@@ -73,9 +73,9 @@ def runs_later(path: str) -> bool:
     `path` is relative to a folder of the task.
     """
     folded = fold_case(path).rstrip("/")
-    around = f"/{folded}/"
-    name = folded.rpartition("/")[2]
-    return any(place in around for place in RUNS_LATER) or _matches_one(name, RUNS_LATER_FILES)
+    around, name = f"/{folded}/", folded.rpartition("/")[2]
+    is_place = not _LAST_PARTS.isdisjoint(around.split("/")) and any(place in around for place in RUNS_LATER)
+    return is_place or _matches_one(name, RUNS_LATER_FILES)
 
 
 def runs_later_below(path: str) -> str:

@@ -75,7 +75,6 @@ class Attempt:
         self._names = known.names.get(self._effort, frozenset())
         self._parts = known.parts
         self._notice = ""
-        self._optional = _list_optional(request, endpoint)
 
     def trim(self, body: Sequence[bytes]) -> Sequence[bytes]:
         """Return the body without the refused fields, and with other parts for the refused ones.
@@ -118,7 +117,11 @@ class Attempt:
         if error.status not in _STATUSES:
             return False
         head = _read_head(body)
-        sent = [name for name in self._optional if _has_field(head, name) and name not in self._names]
+        sent = [
+            name
+            for name in _list_optional(self._request, self._endpoint)
+            if _has_field(head, name) and name not in self._names
+        ]
         if named := _find_named(sent, error.said):
             self._names |= set(named)
             return True

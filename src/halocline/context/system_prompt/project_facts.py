@@ -4,7 +4,7 @@ They are read from files: no program is started before a person allowed one.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from halocline.git.git_folder import GitFolder
@@ -42,15 +42,16 @@ def list_facts(workspace: Path, git: GitFolder | None) -> Iterator[str]:
     for name, value in (("Git remote", git.remote), ("Last commit", git.last_commit)) if git else ():
         if value:
             yield f"{name}: {_shorten(value)}"
-    needed = [name for file, names in NEEDED.items() if (workspace / file).exists() for name in names.split()]
-    found = {name: _is_installed(name) for name in (*ALWAYS, *needed)}
+    needed = [name for file, names in NEEDED.items() if os.path.exists(f"{workspace}/{file}") for name in names.split()]
+    folders = os.get_exec_path()
+    found = {name: _is_installed(name, folders) for name in (*ALWAYS, *needed)}
     for title, is_there in (("Programs", True), ("Not installed", False)):
         if names := ", ".join(name for name in found if found[name] is is_there and (is_there or name in needed)):
             yield f"{title}: {names}"
 
 
-def _is_installed(name: str) -> bool:
-    places = (os.path.join(folder, name) for folder in os.get_exec_path())
+def _is_installed(name: str, folders: Iterable[str]) -> bool:
+    places = (f"{folder}/{name}" for folder in folders)
     return any(os.access(place, os.X_OK) and os.path.isfile(place) for place in places)
 
 

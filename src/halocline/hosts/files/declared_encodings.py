@@ -5,18 +5,29 @@ Nothing is checked here: a declared encoding counts only for bytes that are in i
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from halocline.context.instructions.globs import in_any_folder, matches_glob
+from halocline.files.absence import Absence
 from halocline.files.regular import read_regular
 
 _LARGEST = 1 << 18
+_NAMES = _GIT, _EDITORS = ".gitattributes", ".editorconfig"
 _FOR_GIT = "working-tree-encoding"
 
 
 def find_declared(place: str, chosen: Mapping[str, str]) -> str:
     """Return the encoding for a file by its absolute path; empty if none is declared. `chosen` are the settings."""
     own = next((name for glob, name in chosen.items() if matches_glob(f"**/{glob.lstrip('/')}", place)), "")
-    return own or _first(_for_git(place)) or _first(_for_editors(place))
+    if own or _watch_folder(os.path.dirname(place)).lasts():
+        return own
+    return _first(_for_git(place)) or _first(_for_editors(place))
+
+
+@lru_cache(64)
+def _watch_folder(folder: str) -> Absence:
+    """Watch for files that declare something in a folder or above: most projects have none, and every read asks."""
+    return Absence(f"{above}/{name}" for above in _folders_above(f"{folder}/file") for name in _NAMES)
 
 
 def _first(found: Iterable[str]) -> str:
@@ -27,7 +38,7 @@ def _first(found: Iterable[str]) -> str:
 def _for_git(place: str) -> Iterator[str]:
     """Yield what `.gitattributes` say, the last word first, up to the folder of the repository."""
     for folder in _folders_above(place):
-        for line in reversed(_read_lines(f"{folder}/.gitattributes")):
+        for line in reversed(_read_lines(f"{folder}/{_GIT}")):
             pattern, *attributes = line.split() or [""]
             if pattern and _fits(pattern, place, folder):
                 for name, _, value in (one.partition("=") for one in reversed(attributes)):
@@ -41,7 +52,7 @@ def _for_editors(place: str) -> Iterator[str]:
     """Yield what `.editorconfig` files say, the last word first, up to one that is the root."""
     for folder in _folders_above(place):
         found, glob, is_root = "", "", False
-        for line in _read_lines(f"{folder}/.editorconfig"):
+        for line in _read_lines(f"{folder}/{_EDITORS}"):
             name, _, value = (part.strip().lower() for part in line.partition("="))
             if line.startswith("["):
                 glob = line[1 : line.rfind("]")]

@@ -22,7 +22,6 @@ from halocline.protocol.processes import UNKNOWN, Owner, find_owner, read_fields
 
 MARK = "HALOCLINE_COMMAND"
 """A variable in every command of a task: the mark of its processes, then the home of the task's Halocline."""
-_LOCK = compile_later(r"(/.*)/tasks/[^/]+/lock\Z", re.DOTALL)
 _KEEPER = compile_later(
     "".join(rf"[/\\]{re.escape(part)}" for part in (Path(__file__).parents[1] / "keeper.py").parts[-3:]).encode()
     + rb"[\0 ]\d+[\0 \n]*\Z"
@@ -54,13 +53,17 @@ def find_task_above(pid: int, home: Path, environment: Mapping[str, str] | None 
         if any(_is_same(found, home) for found in homes[above]):
             return above
     for above, over in pairwise([*line[1:], 0]):
-        if not homes.get(over) and _KEEPER.search(_read_command(above)):  # its task's process is gone or hides files
+        if not homes.get(over) and _is_keeper(_read_command(above)):  # its task's process is gone or hides files
             return above
     mark = (environment or {}).get(MARK)
     if mark is None:
         return None
     marked = mark.partition(" ")[2]
     return 0 if not marked or _is_same(marked, home) else None
+
+
+def _is_keeper(command: bytes) -> bool:
+    return b"keeper.py" in command and bool(_KEEPER.search(command))
 
 
 def _is_same(found: str, home: Path) -> bool:
@@ -160,6 +163,7 @@ def _homes_of_tasks(pid: int) -> set[str]:
     with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as files:
         for file in files:
             with suppress(OSError):
-                if lock := _LOCK.match(os.readlink(file.path)):
-                    found.add(lock[1])
+                home, _, rest = os.readlink(file.path).rpartition("/tasks/")
+                if home and rest.endswith("/lock") and rest.count("/") == 1:
+                    found.add(home)
     return found

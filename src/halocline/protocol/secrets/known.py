@@ -8,7 +8,6 @@ import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from html import escape
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -63,6 +62,8 @@ def _without_ends(text: str) -> bytes:
 
 
 def _written_forms(value: str) -> Iterator[str]:
+    from html import escape  # brings tables of all entities; most runs have no secret
+
     data = value.encode("utf-8", "surrogatepass")
     yield value
     yield from (quote(value, safe=safe, errors="surrogatepass") for safe in ("", "/"))

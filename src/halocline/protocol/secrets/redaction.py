@@ -6,8 +6,7 @@ into that value from the file; a mark never overwrites the value that it stands 
 """
 
 import re
-from base64 import b64decode
-from binascii import Error
+from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterable, Iterator
 from string import ascii_letters, digits
 
@@ -230,7 +229,7 @@ def _decode_base64(coded: str) -> str:
     """Decode base64; empty if it does not decode to text."""
     joined = "".join(coded.split()).rstrip("=")
     try:
-        data = b64decode(joined[: len(joined) // 4 * 4])
+        data = a2b_base64(joined[: len(joined) // 4 * 4])
     except Error:
         return ""
     return data.decode() if data.isascii() and not data.translate(None, _PRINTED) else ""

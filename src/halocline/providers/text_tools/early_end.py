@@ -8,10 +8,11 @@ from halocline.context.token_estimate import estimate_tokens, request_tokens
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev, messages as msg
 from halocline.protocol.errors import ModelError
+from halocline.protocol.patterns import compile_later
 from halocline.providers.catalog.models import FREE, ModelInfo, cost_of
 from halocline.providers.reply import CALL_ENDINGS, KIND
 
-_BRACKETS = re.compile(r"\\.|[\"{}\[\]()]", re.DOTALL)
+_BRACKETS = compile_later(r"\\.|[\"{}\[\]()]", re.DOTALL)
 _HEAD, _TAIL = 400, 100
 _READ_AGAIN = 40
 

@@ -4,7 +4,6 @@ What must stay true: pings, comments and blank lines do not count as progress, a
 """
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -30,27 +29,25 @@ class Bounded:
         self._largest = largest
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        size, patience = 0, self._first
-        began, first_token = time.monotonic(), None
-        async with aclosing(self.model.stream(request)) as events:
-            while (event := await self._next(events, patience)) is not None:
-                patience = self._quiet
-                size += _event_size(event)
-                if first_token is None and size:
-                    first_token = round(time.monotonic() - began, 3)
-                if size > self._largest:
-                    raise _too_long(self.name, self._largest)
-                yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
+        size, patience, clock = 0, self._first, asyncio.get_running_loop().time
+        began, first_token = clock(), None
+        try:
+            async with asyncio.timeout(patience) as limit, aclosing(self.model.stream(request)) as events:
+                async for event in events:
+                    limit.reschedule(None)  # what the reader of the reply takes does not count
+                    patience = self._quiet
+                    size += _event_size(event)
+                    if first_token is None and size:
+                        first_token = round(clock() - began, 3)
+                    if size > self._largest:
+                        raise _too_long(self.name, self._largest)
+                    yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
+                    limit.reschedule(clock() + patience)
+        except TimeoutError:
+            raise _nothing_new(self.name, patience) from None
 
     async def close(self) -> None:
         await self.model.close()
-
-    async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float) -> ModelEvent | None:
-        try:
-            async with asyncio.timeout(patience):
-                return await anext(events, None)
-        except TimeoutError:
-            raise _nothing_new(self.name, patience) from None
 
 
 def _event_size(event: ModelEvent) -> int:

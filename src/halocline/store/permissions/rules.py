@@ -3,7 +3,6 @@
 What must stay true: a file that cannot be read, or whose own examples fail, is refused as a whole.
 """
 
-import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -134,10 +133,11 @@ def _find_dead(rule: Rule) -> str:
     first = rule.argv[0] if rule.argv else ()
     programs = (first,) if isinstance(first, str) else first
     if name := next((name for name in programs if " " in name and "/" not in name), ""):
-        return f"no program is called {name!r}; argv takes one word each: {json.dumps(name.split())}"
+        words = msgspec.json.format(msgspec.json.encode(name.split()), indent=0).decode()
+        return f"no program is called {name!r}; argv takes one word each: {words}"
     if host := next((host for host in rule.hosts if "/" in host), ""):
-        name = host.partition("://")[2] or host
-        return f"hosts takes names of servers, so {host!r} is written {json.dumps(name.partition('/')[0])}"
+        name = (host.partition("://")[2] or host).partition("/")[0]
+        return f'hosts takes names of servers, so {host!r} is written "{name}"'
     return ""
 
 
