@@ -1,6 +1,6 @@
 """Instructions of a run and of a step, counted by valgrind: they do not depend on what else the machine does.
 
-`python -m benchmarks.instructions [SRC ...]` compares the floor, this version, and other versions by their `src` folders.
+`python -m benchmarks.instructions [SRC ...]` compares the floor, this version, and others by their `src` folders.
 Only the process itself counts, and not the kernel. What loads in the background takes part, by a percent or so.
 """
 
