@@ -28,6 +28,7 @@ function startBackend(context, status) {
   })
   made.on('terminals/latest', () => terminals.list())
   made.on('problems/check', (given) => problems().check(given))
+  made.on('problems/shown', () => require('./src/problems').listShown())
   made.on('file/read', (given) => require('./src/open_texts').read(given))
   made.on('file/write', (given) => require('./src/open_texts').write(given))
   context.subscriptions.push(made.diffs, made.threads, terminals)
@@ -63,12 +64,18 @@ function registerCommands(context, backend, pages) {
   for (const name of ['addSelection', 'addFile', 'addTerminalSelection', 'addProblems', 'explain', 'fix', 'improve'])
     register(name, action(name))
   register('commitMessage', action('commitMessage'))
+  register('stopCommitMessage', action('stopCommitMessage'))
   register('storeKey', () => require('./src/keys').storeKey(context, backend()))
   register('removeKey', () => require('./src/keys').removeKey(context, backend()))
   register('install', () =>
     require('./src/install')
       .install(context)
       .then((done) => done && backend().restart()),
+  )
+  register('chooseCommand', () =>
+    require('./src/command')
+      .chooseCommand()
+      .then((isNew) => isNew && backend().restart()),
   )
   register('restart', () => backend().restart())
   register('showLog', () => backend().log.show())

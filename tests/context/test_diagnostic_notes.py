@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from halocline.context.notes.diagnostics import MOST_TOLD, note_new_problems, note_problems
+from halocline.context.notes.diagnostics import MOST_TOLD, note_new_problems, note_problems, note_shown_problems
 from halocline.ports.diagnostics import Problem
 
 HERE = Path("/work")
@@ -27,6 +27,18 @@ def test_what_is_told_is_bounded_in_number_and_length():
     assert lines[-1] == f"and {100 - MOST_TOLD} more"
     assert max(map(len, lines)) < 400
     assert len(lines) == 2 + 2 * MOST_TOLD
+
+
+def test_what_an_editor_shows_is_told_with_its_warnings_and_no_empty_parts():
+    warning = Problem(HERE / "b.py", 2, "", "unused", is_warning=True)
+    assert note_shown_problems([problem(), warning], HERE).text.split("\n") == [
+        "The editor shows 1 error and 1 warning:",
+        "a.py:1 | x = y",
+        "  wrong (checker E1)",
+        "b.py:2",
+        "  warning: unused",
+    ]
+    assert note_shown_problems([], HERE).text == "The editor shows no errors or warnings."
 
 
 def test_no_errors_and_nothing_known_are_different():

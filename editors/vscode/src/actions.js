@@ -82,6 +82,16 @@ const act = (name) =>
     await pages.go(['task', task])
   })
 
+/** The processes that write a commit message. */
+const writing = new Set()
+
+function tellWriting() {
+  return vscode.commands.executeCommand('setContext', 'halocline.writesCommitMessage', writing.size > 0)
+}
+
+/** Stop writing; what has come stays in the box. */
+const stopCommitMessage = telling(() => writing.forEach((child) => child.kill('SIGINT')))
+
 /** Write the message of what is staged, else of all changes, into the box of the repository as it comes. */
 const commitMessage = telling(async ({ backend }, source) => {
   const git = vscode.extensions.getExtension('vscode.git')
@@ -100,6 +110,8 @@ const commitMessage = telling(async ({ backend }, source) => {
   }
   await window.withProgress(options, (_, token) => {
     const child = spawn(program, [...words, 'commit-message', '-C', repository.rootUri.fsPath], { env })
+    writing.add(child)
+    tellWriting()
     token.onCancellationRequested(() => child.kill('SIGINT'))
     let [text, problems] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (more) => {
@@ -109,9 +121,12 @@ const commitMessage = telling(async ({ backend }, source) => {
     child.stderr.setEncoding('utf8').on('data', (more) => (problems += more))
     return new Promise((done, fail) => {
       child.on('error', fail)
-      child.on('close', (code) =>
-        code && !token.isCancellationRequested ? fail(new Error(problems.trim() || `exit code ${code}`)) : done(),
-      )
+      child.on('close', (code) => {
+        writing.delete(child)
+        tellWriting()
+        if (code && !child.killed) fail(new Error(problems.trim() || `exit code ${code}`))
+        else done()
+      })
     })
   })
 })
@@ -130,4 +145,5 @@ module.exports = {
   fix: act('fix'),
   improve: act('improve'),
   commitMessage,
+  stopCommitMessage,
 }

@@ -47,4 +47,34 @@ function hasPackage(python) {
   return new Promise((done) => execFile(python, ['-c', 'import halocline'], (error) => done(!error)))
 }
 
-module.exports = { NotInstalled, findCommand, findOnPath, ownPython, selectedPython }
+/** Let the person name the command, and try it. Returns true if it is another one now. */
+async function chooseCommand() {
+  const { l10n, window, workspace } = vscode
+  const settings = workspace.getConfiguration('halocline')
+  const text = await window.showInputBox({
+    title: l10n.t('The command that starts Halocline'),
+    prompt: l10n.t('A program, or words such as: uv run halo'),
+    value: (settings.get('command') ?? []).map(quote).join(' '),
+    ignoreFocusOut: true,
+    validateInput: async (given) => (given.trim() ? await tryCommand(splitWords(given)) : ''),
+  })
+  if (text === undefined) return false
+  await settings.update('command', splitWords(text), vscode.ConfigurationTarget.Global)
+  return true
+}
+
+/** Return why a command does not start Halocline; empty if it does. */
+function tryCommand([program, ...words]) {
+  const { execFile } = require('node:child_process')
+  return new Promise((done) =>
+    execFile(program, [...words, '--version'], { timeout: 15_000 }, (error, out) => {
+      const isHalo = !error && out.startsWith('halo ')
+      done(isHalo ? '' : vscode.l10n.t('{0} does not start Halocline.', [program, ...words].join(' ')))
+    }),
+  )
+}
+
+const quote = (word) => (/\s/.test(word) ? `"${word}"` : word)
+const splitWords = (text) => [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)
+
+module.exports = { NotInstalled, chooseCommand, findCommand, findOnPath, ownPython, selectedPython }

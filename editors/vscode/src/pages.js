@@ -159,6 +159,8 @@ class Page {
         return this.backend.request('edit/show', { task: message.task, request: message.request })
       case 'install':
         return (await require('./install').install(this.pages.context)) && this.load()
+      case 'choose':
+        return (await require('./command').chooseCommand()) && this.load()
       case 'again':
         return this.load()
       case 'copy':
@@ -217,6 +219,7 @@ function renderError(error) {
   const body =
     `<p>${escapeHtml(error.message)}</p>${error.details ? `<pre>${escapeHtml(error.details)}</pre>` : ''}<p>` +
     (install ? button('install', l10n.t('Install')) : button('again', l10n.t('Try Again'))) +
+    button('choose', l10n.t('Choose the Command…'), 'other') +
     (install ? button('again', l10n.t('Try Again'), 'other') : button('copy', l10n.t('Copy'), 'other')) +
     `${button('log', l10n.t('Show Log'), 'other')}</p>` +
     `<script nonce="${nonce}">const editor = acquireVsCodeApi();` +

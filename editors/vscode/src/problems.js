@@ -5,6 +5,8 @@ const { DiagnosticSeverity, Uri, languages, window, workspace } = require('vscod
 const QUIET = 150
 /** Milliseconds that a check is given in a language in which none was timed yet. */
 const UNTIMED = 1000
+/** Problems of the panel that are told at once. */
+const MOST_SHOWN = 200
 
 // VS Code says when errors come or go, and nothing when a file was checked and stays right. So a language counts as
 // checked once an error of it came or went, and after a change we wait twice as long as its slowest check took.
@@ -87,17 +89,29 @@ const isShown = ({ uri }) =>
 
 const find = (uri) => workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())
 
-function listErrors(uri) {
-  const document = find(uri)
-  const errors = languages.getDiagnostics(uri).filter((one) => one.severity === DiagnosticSeverity.Error)
-  return errors.map(({ range, message, code, source }) => ({
-    path: uri.fsPath,
-    line: range.start.line + 1,
-    text: range.start.line < (document?.lineCount ?? 0) ? document.lineAt(range.start.line).text : '',
-    message,
-    code: String(code?.value ?? code ?? ''),
-    source: source ?? '',
-  }))
+/** What the Problems panel shows of files, errors before warnings. */
+function listShown() {
+  const all = languages.getDiagnostics().filter(([uri]) => uri.scheme === 'file')
+  const of = (severity) => all.flatMap(([uri, found]) => describe(uri, found, severity))
+  return [...of(DiagnosticSeverity.Error), ...of(DiagnosticSeverity.Warning)].slice(0, MOST_SHOWN)
 }
 
-module.exports = { Problems }
+const listErrors = (uri) => describe(uri, languages.getDiagnostics(uri), DiagnosticSeverity.Error)
+
+/** Describe what was found of one severity in a file. */
+function describe(uri, found, severity) {
+  const document = find(uri)
+  return found
+    .filter((one) => one.severity === severity)
+    .map(({ range, message, code, source }) => ({
+      path: uri.fsPath,
+      line: range.start.line + 1,
+      text: range.start.line < (document?.lineCount ?? 0) ? document.lineAt(range.start.line).text : '',
+      message,
+      code: String(code?.value ?? code ?? ''),
+      source: source ?? '',
+      is_warning: severity === DiagnosticSeverity.Warning,
+    }))
+}
+
+module.exports = { Problems, listShown }

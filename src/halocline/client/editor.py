@@ -1,5 +1,6 @@
 """Files, terminals and models of an editor that hosts Halocline."""
 
+from halocline.ports.diagnostics import Problem as Problem
 from halocline.ports.editor import CheckedFiles as CheckedFiles, TerminalCommand as TerminalCommand
 from halocline.ports.editor_models import (
     EditorModel as EditorModel,

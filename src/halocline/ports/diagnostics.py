@@ -11,7 +11,7 @@ LARGEST_TEXT = 1_000_000
 
 
 class Problem(Value, frozen=True):
-    """An error in a file. `line` counts from 1, `text` is that line, and `source` is the tool that found it."""
+    """An error in a file, or a warning. `line` counts from 1, `text` is that line, `source` the tool that found it."""
 
     path: Path
     line: int
@@ -19,6 +19,7 @@ class Problem(Value, frozen=True):
     message: str
     code: str = ""
     source: str = ""
+    is_warning: bool = False
 
 
 class EditedText(Value, frozen=True):
@@ -50,6 +51,10 @@ class Diagnostics(Protocol):
 
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
         """Return all errors in these files and in those read or edited; None if no server answered."""
+
+    async def shown(self) -> tuple[Problem, ...] | None:
+        """Return all errors and warnings that the person's editor shows, errors first; None outside an editor."""
+        return None
 
     async def close(self) -> None:
         """Stop all servers, with their child processes."""

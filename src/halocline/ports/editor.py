@@ -34,6 +34,9 @@ class ProblemSource(Protocol):
     async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
         """Return the errors in these files once the editor has checked them as they are, or after `wait` seconds."""
 
+    async def shown(self) -> tuple[Problem, ...] | None:
+        """Return all errors and warnings that the editor shows, errors first; None if it does not say."""
+
 
 class TerminalCommand(Value, frozen=True):
     """The latest command of a terminal: its end of `output`, and its exit code, if it has ended and one is known."""

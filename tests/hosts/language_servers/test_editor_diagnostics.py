@@ -21,6 +21,9 @@ class ShownErrors:
         checked = tuple(path for path in paths if path in self.errors)
         return CheckedFiles(checked, tuple(one for path in checked for one in self.errors[path]))
 
+    async def shown(self) -> tuple[Problem, ...] | None:
+        return tuple(one for found in self.errors.values() for one in found)
+
 
 class Servers(NoDiagnostics):
     """Language servers that note what they are asked."""
@@ -82,6 +85,11 @@ async def test_errors_of_files_that_were_read_are_current_and_of_no_others() -> 
     await read(diagnostics, A)
     assert await diagnostics.current(()) == (OLD,)
     assert await EditorDiagnostics(ShownErrors(), Servers(), 1.0).current([OTHER]) is None
+
+
+async def test_what_the_editor_shows_is_told_of_all_its_files() -> None:
+    other = Problem(B, 1, "x", "Never read.", is_warning=True)
+    assert await EditorDiagnostics(ShownErrors(a_json=(OLD,), b_json=(other,)), Servers(), 1.0).shown() == (OLD, other)
 
 
 async def test_closing_ends_what_is_still_asked() -> None:

@@ -31,6 +31,7 @@ class Extension:
         self.unsaved: dict[str, str] = {}
         self.checked: list[str] = []
         self.terminals: object = []
+        self.shown: object = None
         self.answers: dict[str, Callable[[Any], Any]] = {}
         self.is_silent = False
         self.told: list[tuple[str, Any]] = []
@@ -105,6 +106,8 @@ class Extension:
             return answer(message["params"])
         if message["method"] == "problems/check":
             return self._check([path for path in message["params"]["paths"] if path in self.checked])
+        if message["method"] == "problems/shown":
+            return self.shown
         if message["method"] == "terminals/latest":
             return self.terminals
         path, text = message["params"]["path"], message["params"].get("text")

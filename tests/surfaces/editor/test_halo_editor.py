@@ -376,6 +376,35 @@ async def test_errors_that_the_editor_finds_after_an_edit_are_told_to_the_model(
     assert "wrong before" not in told.split("1 error")[1]
 
 
+async def test_the_problems_of_a_prompt_are_those_of_the_window_without_hidden_files(
+    tmp_path: Path, folder: Path
+) -> None:
+    (folder / ".haloclineignore").write_text("secret/\n")
+    places = {name: str(folder / name) for name in ("a.py", "secret/b.py", "c.py")}
+    shown = [
+        {"path": places["a.py"], "line": 2, "text": "x = 1 +", "message": "Expected expression", "source": "Pylance"},
+        {"path": places["secret/b.py"], "line": 1, "text": "key", "message": "hidden"},
+        {"path": "/elsewhere/d.py", "line": 1, "text": "", "message": "outside"},
+        {"path": places["c.py"], "line": 1, "text": "import os", "message": "unused", "is_warning": True},
+    ]
+    async with (
+        ModelServer([Turn(text="One."), Turn(text="Two.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        extension.shown = shown
+        await begin(extension, folder, server, text="look @problems")
+        await extension.until(lambda: len(server.requests) == 1)
+        told = str(server.requests[0].body)
+        assert "The editor shows 1 error and 1 warning:\\na.py:2 | x = 1 +\\n  Expected expression (Pylance)" in told
+        assert "warning: unused" in told
+        assert "hidden" not in told.split("The editor shows")[1]
+        assert "outside" not in told.split("The editor shows")[1]
+        extension.shown = [{"line": "two"}]
+        await begin(extension, folder, server, text="again @problems")
+        await extension.until(lambda: len(server.requests) == 2)
+        assert "no language server responded" in str(server.requests[1].body)
+
+
 async def test_the_terminals_of_the_window_are_read_for_a_person_and_not_for_a_file(
     tmp_path: Path, folder: Path
 ) -> None:

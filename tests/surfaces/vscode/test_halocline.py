@@ -164,6 +164,51 @@ async def test_errors_that_the_window_finds_after_an_edit_are_told_to_the_model(
     assert [tab.title for tab in await workbench.editors.list_tabs()] == ["data.json"]
 
 
+async def test_the_problems_of_the_window_are_told_for_a_mention_of_them(open_workbench, folder, model):
+    (folder / "data.json").write_text('{"a": 1,}\n')
+    server = await model.answers(Turn(text="I see it."))
+    workbench = await open_workbench(folder)
+    await workbench.open_file("data.json")
+    await workbench.page.locator(".squiggly-warning, .squiggly-error").first.wait_for()
+    view = await open_chat(workbench)
+    await say(view, "What is wrong? @problems")
+    await sees(view, "I see it.")
+    told = str(server.requests[-1].body)
+    assert "The editor shows" in told
+    assert 'data.json:1 | {"a": 1,}' in told
+
+
+async def test_a_commit_message_is_stopped_and_keeps_what_has_come(open_workbench, folder, model):
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    await model.answers(Turn(text="Add a file. " * 200, pace=1.0))
+    workbench = await open_workbench(folder)
+    await workbench.open_view("Source Control")
+    box = workbench.page.locator(".scm-view .scm-input")
+    await box.wait_for()
+    await workbench.run_command("Halocline: Write a Commit Message")
+    await expect(box).to_contain_text("Add a file.")
+    await workbench.run_command("Halocline: Stop Writing the Commit Message")
+    await asyncio.sleep(1)  # what was on its way is there
+    kept = await box.inner_text()
+    await asyncio.sleep(1)
+    assert "Add a" in kept.replace("\xa0", " ")
+    assert await box.inner_text() == kept
+    assert await workbench.page.locator(".notification-list-item").count() == 0
+
+
+async def test_a_command_that_does_not_start_halocline_is_not_taken(open_workbench, folder, model, code_server):
+    workbench = await open_workbench(folder)
+    await workbench.run_command("Halocline: Choose the Command…")
+    await workbench.quick_input.fill("/bin/echo")
+    await workbench.page.get_by_text("/bin/echo does not start Halocline.").wait_for()
+    await workbench.quick_input.fill(f"{sys.executable} -m halocline")
+    await workbench.page.get_by_text("does not start Halocline.").wait_for(state="detached")
+    await workbench.quick_input.press("Enter")
+    await workbench.quick_input.wait_for(state="hidden")
+    view = await open_chat(workbench)
+    assert await view.locator(".composer textarea").count() == 1
+
+
 async def test_what_failed_in_a_terminal_of_the_window_is_told_to_the_model(open_workbench, folder, model):
     server = await model.answers(Turn(text="Ready."), Turn(text="I see."))
     workbench = await open_workbench(folder)

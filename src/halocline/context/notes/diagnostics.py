@@ -35,6 +35,16 @@ def note_problems(problems: Sequence[Problem] | None, workspace: Path) -> Note:
     )
 
 
+def note_shown_problems(problems: Sequence[Problem], workspace: Path) -> Note:
+    """Build the note for a prompt that asks for the problems, from those that the person's editor shows."""
+    if not problems:
+        return Note("The editor shows no errors or warnings.", PROBLEMS)
+    warnings = sum(one.is_warning for one in problems)
+    counts = [_count_errors(len(problems) - warnings), "1 warning" if warnings == 1 else f"{warnings} warnings"]
+    listed = _list_problems(problems, workspace, MOST_LISTED)
+    return Note(f"The editor shows {counts[0]} and {counts[1]}:\n{listed}", PROBLEMS)
+
+
 def _count_errors(errors: int) -> str:
     return "1 error" if errors == 1 else f"{errors} errors"
 
@@ -52,4 +62,6 @@ def _describe_problem(problem: Problem, workspace: Path) -> str:
     message = " ".join(problem.message.split())
     message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
     who = " ".join(filter(None, (problem.source, problem.code)))
-    return f"{make_printable(str(name))}:{problem.line} | {problem.text}\n  {message} ({who})"
+    text = f" | {problem.text}" if problem.text else ""
+    kind = "warning: " if problem.is_warning else ""
+    return f"{make_printable(str(name))}:{problem.line}{text}\n  {kind}{message}{f' ({who})' if who else ''}"

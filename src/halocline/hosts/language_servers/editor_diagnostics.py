@@ -52,6 +52,9 @@ class EditorDiagnostics:
         more = await self._servers.current([path for path in paths if path not in found.paths])
         return None if more is None and not found.paths else (*found.problems, *(more or ()))
 
+    async def shown(self) -> tuple[Problem, ...] | None:
+        return await self._editor.shown()
+
     async def close(self) -> None:
         await end_tasks(*self._looking.values())
         await self._servers.close()

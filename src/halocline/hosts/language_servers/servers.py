@@ -105,6 +105,9 @@ class LanguageServers:
         late, self._late = self._late, []
         return tuple(problem for server, problem in late if _is_still_there(server, problem))
 
+    async def shown(self) -> None:
+        """They show nothing to the person."""
+
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
         self._learn_expected()
         wanted: dict[Server, list[Path]] = {server: [] for server in self._servers.alive}

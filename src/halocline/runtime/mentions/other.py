@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bound_text, fit_lines
-from halocline.context.notes.diagnostics import note_problems
+from halocline.context.notes.diagnostics import note_problems, note_shown_problems
 from halocline.context.notes.jobs import describe_status
 from halocline.context.user_files.mentions import Kind, Mention
 from halocline.edits.text import read_source
@@ -59,7 +59,10 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
 
 
 async def read_problems(mention: Mention, ground: Ground) -> Parts:
-    """Return the errors that language servers report for changed and read files."""
+    """Return what the person's editor shows; elsewhere what language servers report for changed and read files."""
+    if (shown := await ground.host.sources.diagnostics.shown()) is not None:
+        now = ground.as_it_is_now()
+        return (note_shown_problems([one for one in shown if now.admits(one.path)], ground.workspace),)
     changed = [ground.workspace / path for path in sorted(ground.state.files.changed)]
     return (note_problems(await ground.host.sources.diagnostics.current(changed), ground.workspace),)
 

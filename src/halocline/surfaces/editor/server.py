@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client.editor import CheckedFiles, EditorParts, TerminalCommand
+from halocline.client.editor import CheckedFiles, EditorParts, Problem, TerminalCommand
 from halocline.client.options import Choices
 from halocline.client.prompts import CODE_ACTIONS, make_code_action
 from halocline.client.tasks import open_client
@@ -59,6 +59,16 @@ class EditorProblems:
         asked = [path for path in found.paths if path in paths] if found else []
         problems = [one for one in found.problems if one.path in asked] if found else []
         return CheckedFiles(tuple(asked), tuple(problems[:MOST_PROBLEMS]))
+
+    async def shown(self) -> tuple[Problem, ...] | None:
+        if self._requests.are_paused:
+            return None
+        answer = await self._requests.ask(self._peer.request("problems/shown", {}), "problems")
+        try:
+            found = msgspec.convert(answer, tuple[Problem, ...] | None, dec_hook=lambda kind, value: kind(value))
+        except msgspec.ValidationError:
+            return None
+        return found if found is None else found[:MOST_PROBLEMS]
 
 
 class CodeActionRequest(Value, frozen=True):

@@ -230,7 +230,7 @@ def _note_errors(e: EvidenceState, content: Sequence[Any], seq: int) -> Evidence
         found = tuple(Found(path, int(line), said, seq) for path, line, said in _PROBLEM.findall(note.text))
         if note.source == "diagnostics":
             e = replace(e, errors=(*e.errors, *found))
-        elif not note.text.startswith("Unknown"):
+        elif not note.text.startswith(("Unknown", "The editor shows")):  # which says nothing of files it does not check
             now = {(one.path, one.message) for one in found}
             gone = tuple(one for one in e.errors if (one.path, one.message) not in now)
             kept = tuple(one for one in e.errors if one not in gone)
