@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from editors.vscode.pack import HERE, pack
 from PIL import Image
 from playwright.async_api import Browser, FrameLocator, async_playwright
 from tests.hosts.chromium import FOUND
@@ -15,7 +16,6 @@ from tests.servers.model_server import ModelServer
 from tests.surfaces.vscode.code_server import CodeServer
 from tests.surfaces.vscode.workbench import ONLY_THIS_MACHINE, Workbench
 
-from editors.vscode.pack import HERE, pack
 from halocline.hosts.browser.discovery import QUIET
 from halocline.hosts.executables import find_program
 from halocline.providers.scripted.script import Call, Turn
