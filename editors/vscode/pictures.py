@@ -91,13 +91,22 @@ def _running_server(root: Path) -> Iterator[CodeServer]:
         server.stop()
 
 
+def _make_project(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "shapes.py").write_text(AREA)
+    (folder / "data.json").write_text('{\n  "radius": 2,\n}\n')
+    return folder
+
+
+def _write_settings(home: Path, url: str) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "settings.toml").write_text(f'model = "openai/demo"\nbase_url = "{url}"\n')
+
+
 async def _take(browser: Browser, name: str) -> None:
     step, has_package, has_model = STEPS[name]
     with tempfile.TemporaryDirectory() as place, _running_server(Path(place)) as server:
-        folder = Path(tempfile.gettempdir(), "shapes")
-        folder.mkdir(exist_ok=True)
-        (folder / "shapes.py").write_text(AREA)
-        (folder / "data.json").write_text('{\n  "radius": 2,\n}\n')
+        folder = _make_project(Path(tempfile.gettempdir(), "shapes"))
         command = [sys.executable, "-m", "halocline"] if has_package else ["/nowhere/halo"]
         server.change_settings({"halocline.command": command} if has_package else {})
         if not has_package:
@@ -105,11 +114,8 @@ async def _take(browser: Browser, name: str) -> None:
         async with ModelServer(
             [Turn(text="I use a better value of pi.", calls=(BETTER,)), Turn(text="Done.")]
         ) as model:
-            home = server.home / ".halocline"
-            home.mkdir(exist_ok=True)
             if has_model:
-                text = f'model = "openai/demo"\nbase_url = "{model.url("openai")}"\n'
-                (home / "settings.toml").write_text(text)
+                _write_settings(server.home / ".halocline", model.url("openai"))
             workbench = await Workbench.open(browser, server, folder, width=WIDTH, height=HEIGHT)
             try:
                 await workbench.open_file("shapes.py")
