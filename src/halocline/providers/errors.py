@@ -55,13 +55,15 @@ class _Wording(Value, frozen=True):
 class _Answers(Value, frozen=True):
     """The rules, in order; the codes that stand for each status; and what a person is told.
 
-    `told` is by the kind of an error and for what else is known, `editor` by VS Code's own codes.
+    `told` is by the kind of an error and for what else is known, `editor` by VS Code's own codes, `failed` by what else
+    failed.
     """
 
     rule: tuple[_Rule, ...]
     statuses: dict[str, str]
     told: dict[str, _Wording]
     editor: dict[str, _Wording]
+    failed: dict[str, _Wording]
 
 
 def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
@@ -130,6 +132,12 @@ def read_table() -> dict[str, Any]:
 def find_words(group: str) -> re.Pattern[str]:
     """Return the words of a group of the table as one pattern."""
     return re.compile("|".join(row["words"] for row in read_table()[group]), re.IGNORECASE)
+
+
+def describe_failure(name: str, kind: ModelErrorKind | None = None, **facts: object) -> ModelError:
+    """Return the error of a row of `failed`, with these facts in its words."""
+    row = read_answers().failed[name]
+    return ModelError(kind or row.kind or Kind.MALFORMED, row.what.format(**facts), row.hint.format(**facts))
 
 
 def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:

@@ -11,7 +11,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.providers.auth.accounts import account_of
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify_refusal
+from halocline.providers.errors import classify_refusal, describe_failure
 
 _LARGEST = 16_000_000
 _NOT_THERE = frozenset({404, 405, 501})
@@ -84,7 +84,7 @@ class ModelDirectory:
 
     async def _get(self, path: str) -> Any:
         if self._endpoint.family == "sap":  # its key is for the address in the key alone
-            raise ModelError(ModelErrorKind.NOT_FOUND, "SAP AI Core has no list for a key.", "", status=404)
+            raise ModelError(ModelErrorKind.NOT_FOUND, "SAP AI Core has no list for a key.", status=404)
         response = await self._client.get(path, await self._endpoint.request_headers({"accept": "application/json"}))
         body = await response.read(_LARGEST)
         if response.status != 200:
@@ -92,7 +92,7 @@ class ModelDirectory:
         try:
             return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise _no_list(self._endpoint) from None
+            raise describe_failure("no_list", who=self._endpoint.vendor.title) from None
 
 
 def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
@@ -100,11 +100,6 @@ def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
     if isinstance(document, dict):
         document = document.get("data", document.get("models"))
     if not isinstance(document, list):
-        raise _no_list(endpoint)
+        raise describe_failure("no_list", who=endpoint.vendor.title)
     rows = [row for row in document if isinstance(row, dict)]
     return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]
-
-
-def _no_list(endpoint: Endpoint) -> ModelError:
-    text = f"{endpoint.vendor.title} did not answer with a list of models."
-    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")

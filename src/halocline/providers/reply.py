@@ -5,7 +5,7 @@ that was sent more than once, or beside an empty one, one is taken.
 """
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
@@ -122,15 +122,21 @@ class ReplyReader:
 
     `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
     the server said why it stops, only counts can follow: what fails behind that cannot undo it, and is not waited for.
-    `calls` are those in the request, if known.
+    `calls` are those in the request, if known. Of a format, `stops` are the reasons to stop that are no usual end,
+    `failures` those that are none at all, and `counts` the places where each count may stand.
     """
+
+    stops: Mapping[str, msg.StopReason] = {}
+    failures: Mapping[str, ModelErrorKind] = {}
+    counts: Mapping[str, Sequence[Sequence[str]]] = {}
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request, calls)
         self._most = request.max_tokens
-        self._stop = ""
+        self._stop = self._why = ""
+        self._is_refused = False
         self._counts: dict[str, int] = {}
         self._usage: msg.Usage | None = None
         self._cost: float | None = None
@@ -159,9 +165,54 @@ class ReplyReader:
         self._counts |= {name: max(count, self._counts.get(name, 0)) for name, count in counts.items()}
         return self._counts
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
+    def _count(self, sent: object) -> None:
+        """Count what was told so far, where the format says. A prompt includes cached tokens, which are subtracted."""
+        if not isinstance(sent, dict):
+            return
+        told = {kind: max(read_count(sent, *path) for path in paths) for kind, paths in self.counts.items()}
+        counts = self._grow(**told)
+        prompt, output, reasoning = counts["prompt"] + counts.get("in_tools", 0), counts["output"], counts["reasoning"]
+        whole = prompt + output + reasoning
+        if counts.get("total", whole) == whole:
+            output += reasoning  # formats without a total, and some servers of others, do not count it as output
+        self._usage = make_usage(prompt, output, counts["cached"], counts.get("written", 0), reasoning)
+
+    @property
+    def is_paused(self) -> bool:
+        """True if the server wants to be asked to go on."""
+        return self._stop == "pause_turn"
+
+    @property
+    def _reason(self) -> str:
+        """Why the server stopped, without the cause that Google appends."""
+        return self._stop.partition(":")[0]
+
+    def _failure(self) -> ModelErrorKind | None:
+        """Return the kind of failure that the reason stands for, if any."""
+        return self.failures.get(self._reason)
+
+    def _last(self) -> Iterable[ModelEvent]:
+        """Return what was held back until the end."""
+        return ()
+
+    def _parts(self, stop: msg.StopReason) -> Iterable[msg.AssistantPart]:
         raise NotImplementedError
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Return what was held back, usage and message. Raises ModelError when the reply is incomplete or empty."""
+        who = self._endpoint.vendor.title
+        if not (self.ended or self._stop):
+            raise _describe_failure("broken_off", who=who)
+        reason = ": ".join(filter(None, (self._stop, self._why)))
+        if kind := self._failure():
+            raise _describe_failure("failed", kind, who=who, reason=reason)
+        stop = self.stops.get(self._reason, msg.StopReason.END_TURN)
+        why = reason if stop is msg.StopReason.REFUSAL else ""
+        stop = msg.StopReason.REFUSAL if self._is_refused else _true_stop_reason(stop, self._usage, self._most)
+        rest = tuple(self._last())
+        return rest + last_events(
+            self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused, refused_for=why
+        )
 
     def spent(self) -> UsageReported | None:
         """Return the usage so far, if the server reported any."""
@@ -220,7 +271,12 @@ def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: msg.StopReason
     return [draft.finish(ids, apart or cut * (draft is last and not draft.arguments.strip())) for draft in drafts]
 
 
-def true_stop_reason(stop: msg.StopReason, usage: msg.Usage | None, most: int | None) -> msg.StopReason:
+def make_usage(prompt: int, output: int, cached: int, written: int, reasoning: int) -> msg.Usage:
+    """Return the usage of a request whose prompt includes cached tokens."""
+    return msg.Usage(max(0, prompt - cached - written), output, cached, written, reasoning)
+
+
+def _true_stop_reason(stop: msg.StopReason, usage: msg.Usage | None, most: int | None) -> msg.StopReason:
     """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
     cut = most is not None and usage is not None and usage.output >= most
     return msg.StopReason.MAX_TOKENS if cut and stop is msg.StopReason.END_TURN else stop
@@ -254,7 +310,7 @@ def last_events(
     content = tuple(parts)
     if not (says_something(content) or stop is msg.StopReason.REFUSAL or may_say_nothing):
         raise empty_reply(endpoint.vendor.title, stop)
-    is_explained = refused_for and stop is msg.StopReason.REFUSAL
+    is_explained = refused_for not in ("", "refusal") and stop is msg.StopReason.REFUSAL
     why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
     message = msg.AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
     # Of a server that reports no usage, the cost is known only if it is a local one.
@@ -281,8 +337,11 @@ def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None 
 
 def empty_reply(who: str, stop: msg.StopReason) -> ModelError:
     """The error for a reply with neither text nor a call."""
-    if stop is msg.StopReason.MAX_TOKENS:
-        text = f"{who} reached the reply's token limit before writing anything."
-        return ModelError(ModelErrorKind.TOO_LONG, text, "Lower the effort (/effort), or choose another model with -m.")
-    text = f"{who} sent an empty reply."
-    return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m.")
+    is_cut = stop is msg.StopReason.MAX_TOKENS
+    return _describe_failure("nothing_before_limit" if is_cut else "empty", who=who)
+
+
+def _describe_failure(name: str, kind: ModelErrorKind | None = None, **facts: str) -> ModelError:
+    from halocline.providers.errors import describe_failure  # only what fails needs it
+
+    return describe_failure(name, kind, **facts)

@@ -14,9 +14,9 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off
+from halocline.providers.errors import describe_failure
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, make_usage, report_usage
 from halocline.providers.sdk.messages import seal_part
 
 _STOPS: dict[lib.FinishReason | None, StopReason] = {
@@ -55,7 +55,7 @@ class FromLibrary:
         """Return usage and message. Raises ModelError when the reply is incomplete, failed or empty."""
         match response.finish_reason:
             case None:
-                raise broken_off(self._endpoint)
+                raise describe_failure("broken_off", who=self._endpoint.vendor.title)
             case "error":
                 raise self._failure(response)
         stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
@@ -71,8 +71,7 @@ class FromLibrary:
         """Explain a failed reply. For a malformed call, Google's servers send only this reason."""
         reason = str((response.provider_details or {}).get("finish_reason", "error"))
         kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
-        text = f"{self._endpoint.vendor.title} reported that the reply failed ({reason})."
-        return ModelError(kind, text, "Try again; if it keeps happening, choose another model with -m.")
+        return describe_failure("failed", kind, who=self._endpoint.vendor.title, reason=reason)
 
     def _begin(self, index: int, call: lib.ToolCallPart) -> tuple[ModelEvent, ...]:
         draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)
@@ -121,14 +120,8 @@ def _arguments_text(arguments: str | dict[str, object] | None) -> str:
 
 def _read_usage(usage: RequestUsage) -> Usage:
     """Convert usage: the library counts cached tokens as input."""
-    read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    return Usage(
-        input=max(0, usage.input_tokens - read - written),
-        output=usage.output_tokens,
-        cache_read=read,
-        cache_write=written,
-        reasoning=usage.details.get("reasoning_tokens", 0),
-    )
+    cached, reasoning = usage.cache_read_tokens, usage.details.get("reasoning_tokens", 0)
+    return make_usage(usage.input_tokens, usage.output_tokens, cached, usage.cache_write_tokens, reasoning)
 
 
 def _cost_of(response: lib.ModelResponse) -> float | None:
