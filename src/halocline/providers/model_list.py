@@ -68,7 +68,13 @@ class ModelDirectory:
 
     async def names(self) -> list[str]:
         """List the model names, as requests use them."""
-        return _read_names(await self._get(self._path + self._pages), self._endpoint)
+        document = await self._get(self._path + self._pages)
+        if isinstance(document, dict):  # Gemini has `models` with `name`, the others `data` with `id`
+            document = document.get("data", document.get("models"))
+        if not isinstance(document, list):  # Together sends a bare one
+            raise describe_failure("no_list", who=self._endpoint.vendor.title)
+        rows = [row for row in document if isinstance(row, dict)]
+        return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]
 
     async def has(self, model: str) -> bool:
         """True if the server knows a name that is not in its list, such as an alias."""
@@ -93,13 +99,3 @@ class ModelDirectory:
             return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise describe_failure("no_list", who=self._endpoint.vendor.title) from None
-
-
-def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
-    """Read names: Gemini has `models` with `name`, the others `data` with `id`; Together sends a bare list."""
-    if isinstance(document, dict):
-        document = document.get("data", document.get("models"))
-    if not isinstance(document, list):
-        raise describe_failure("no_list", who=endpoint.vendor.title)
-    rows = [row for row in document if isinstance(row, dict)]
-    return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]

@@ -32,17 +32,10 @@ _BEHIND_NAME = compile_later(r":\d+\Z")
 _SEAM = compile_later(r"\}\s*(?=\{)")
 _MOST_SEAMS = 50
 
-_decode_object = json_input.Decoder(JsonObject).decode
-
 
 def parse_arguments(text: str) -> JsonObject | None:
     """Parse a call's arguments; None when they are not one complete JSON object. Empty text means no arguments."""
-    if not text.strip():
-        return {}
-    try:
-        return _decode_object(text)
-    except msgspec.DecodeError:
-        return None
+    return json_input.decode_or(None, text, JsonObject) if text.strip() else {}
 
 
 def _parse_copies(text: str) -> JsonObject | None:
@@ -195,7 +188,8 @@ class ReplyReader:
         """Return what was held back until the end."""
         return ()
 
-    def _parts(self, stop: msg.StopReason) -> Iterable[msg.AssistantPart]:
+    def parts(self, stop: msg.StopReason) -> Iterable[msg.AssistantPart]:
+        """Return the content of the message."""
         raise NotImplementedError
 
     def finish(self) -> tuple[ModelEvent, ...]:
@@ -206,17 +200,32 @@ class ReplyReader:
         reason = ": ".join(filter(None, (self._stop, self._why)))
         if kind := self._failure():
             raise _describe_failure("failed", kind, who=who, reason=reason)
+        rest, stop = tuple(self._last()), self._true_stop()
+        content = tuple(self.parts(stop))
+        if not (says_something(content) or stop is msg.StopReason.REFUSAL or self.is_paused):
+            raise empty_reply(who, stop)
+        is_explained = self.stops.get(self._reason) is msg.StopReason.REFUSAL and reason != "refusal"
+        why = f"{who} refused to answer ({reason})." if is_explained else ""
+        message = msg.AssistantMessage(content=content, model=self._endpoint.name, stop_reason=stop, refusal=why)
+        # Of a server that reports no usage, the cost is known only if it is a local one.
+        cost = 0.0 if self._endpoint.vendor.is_free else None
+        usage = self.spent() or UsageReported(usage=msg.Usage(), cost=cost, window=self._endpoint.info.window)
+        return (*rest, usage, AssistantMessageCompleted(message=message))
+
+    def _true_stop(self) -> msg.StopReason:
+        """Return why the reply ended: some servers call one finished that is a refusal, or that hit its limit."""
+        if self._is_refused:
+            return msg.StopReason.REFUSAL
         stop = self.stops.get(self._reason, msg.StopReason.END_TURN)
-        why = reason if stop is msg.StopReason.REFUSAL else ""
-        stop = msg.StopReason.REFUSAL if self._is_refused else _true_stop_reason(stop, self._usage, self._most)
-        rest = tuple(self._last())
-        return rest + last_events(
-            self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused, refused_for=why
-        )
+        is_full = self._most is not None and self._usage is not None and self._usage.output >= self._most
+        return msg.StopReason.MAX_TOKENS if is_full and stop is msg.StopReason.END_TURN else stop
 
     def spent(self) -> UsageReported | None:
-        """Return the usage so far, if the server reported any."""
-        return report_usage(self._endpoint, self._usage, self._cost)
+        """Return the usage so far, with its cost; None if the server reported nothing or only zeros."""
+        if self._usage is None or not self._usage.total:
+            return None
+        cost = price_usage(self._endpoint, self._usage, self._cost)
+        return UsageReported(usage=self._usage, cost=cost, window=self._endpoint.info.window)
 
 
 class CallDraft(msgspec.Struct):
@@ -276,12 +285,6 @@ def make_usage(prompt: int, output: int, cached: int, written: int, reasoning: i
     return msg.Usage(max(0, prompt - cached - written), output, cached, written, reasoning)
 
 
-def _true_stop_reason(stop: msg.StopReason, usage: msg.Usage | None, most: int | None) -> msg.StopReason:
-    """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
-    cut = most is not None and usage is not None and usage.output >= most
-    return msg.StopReason.MAX_TOKENS if cut and stop is msg.StopReason.END_TURN else stop
-
-
 def says_something(content: Sequence[msg.AssistantPart]) -> bool:
     """True for an answer, and for thoughts that may hold a printed call: `Correcting` judges these."""
     thoughts = "".join(part.text for part in content if isinstance(part, msg.Thinking))
@@ -291,39 +294,6 @@ def says_something(content: Sequence[msg.AssistantPart]) -> bool:
 def is_answer(content: Sequence[msg.AssistantPart]) -> bool:
     """True for a reply with text or a call."""
     return any(isinstance(part, msg.ToolCall) or (isinstance(part, msg.Text) and part.text.strip()) for part in content)
-
-
-def last_events(
-    endpoint: Endpoint,
-    parts: Iterable[msg.AssistantPart],
-    stop: msg.StopReason,
-    usage: UsageReported | None,
-    *,
-    may_say_nothing: bool = False,
-    refused_for: str = "",
-) -> tuple[ModelEvent, ...]:
-    """Return the usage and the whole message. `refused_for` is the server's reason for a refusal.
-
-    Raises:
-        ModelError: the reply has neither text nor a call, although it should.
-    """
-    content = tuple(parts)
-    if not (says_something(content) or stop is msg.StopReason.REFUSAL or may_say_nothing):
-        raise empty_reply(endpoint.vendor.title, stop)
-    is_explained = refused_for not in ("", "refusal") and stop is msg.StopReason.REFUSAL
-    why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
-    message = msg.AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
-    # Of a server that reports no usage, the cost is known only if it is a local one.
-    cost = 0.0 if endpoint.vendor.is_free else None
-    usage = usage or UsageReported(usage=msg.Usage(), cost=cost, window=endpoint.info.window)
-    return (usage, AssistantMessageCompleted(message=message))
-
-
-def report_usage(endpoint: Endpoint, usage: msg.Usage | None, stated_cost: float | None = None) -> UsageReported | None:
-    """Return an attempt's usage and cost; None when the server reported nothing or only zeros."""
-    if usage is None or not usage.total:
-        return None
-    return UsageReported(usage=usage, cost=price_usage(endpoint, usage, stated_cost), window=endpoint.info.window)
 
 
 def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None = None) -> float | None:

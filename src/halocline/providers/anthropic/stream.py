@@ -162,7 +162,7 @@ class FromWire(reply.ReplyReader):
         if isinstance(sent, dict):
             self._usage = Usage(**self._grow(output=told.get("output", 0)))
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         for block in self._blocks:
             if block.call is not None and not block.call.pieces and block.whole_input:
                 block.call.pieces.append(block.whole_input)

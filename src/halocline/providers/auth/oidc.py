@@ -73,10 +73,6 @@ class _Answer(Value, frozen=True):
     id_token: str = ""
 
 
-class _Claims(Value, frozen=True):
-    nonce: str = ""
-
-
 class _Refused(Exception):
     """The server's own words."""
 
@@ -197,8 +193,8 @@ class Renewal:
         except _Refused as refused:
             # Another process may have been faster: the server takes a token for a renewal once.
             if not await wait_until(self._is_current, _PATIENCE, _PAUSE):
-                facts = {"who": self._vendor.title, "reason": refused, "vendor": self._vendor.name}
-                raise describe_failure("sign_in_ended", **facts) from None
+                who, vendor = self._vendor.title, self._vendor.name
+                raise describe_failure("sign_in_ended", who=who, vendor=vendor, reason=refused) from None
             return
         await self._store.keep(self._newest)
 
@@ -248,7 +244,7 @@ def _read_nonce(id_token: str) -> str:
     """Return the nonce of a token that came from the server itself over TLS, which proves its origin."""
     try:
         payload = id_token.split(".")[1]
-        claims = json_input.decode_or(_Claims(), urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), _Claims)
+        claims = json_input.decode_or({}, urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), JsonObject)
     except (IndexError, ValueError):
         return ""
-    return claims.nonce
+    return str(claims.get("nonce", ""))

@@ -154,7 +154,7 @@ class FromWire(reply.ReplyReader):
         self._pieces.append(_Piece(signature=signature, call=draft))
         return draft.preview()
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()
         calls = iter(reply.finish_calls(drafts, self._ids, stop))
         for piece in self._pieces:

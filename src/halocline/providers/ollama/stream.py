@@ -80,7 +80,7 @@ class FromWire(reply.ReplyReader):
             self._drafts.append(draft)
             yield from draft.preview()
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         thoughts, words = self._text.whole()
         if thoughts:
             yield Thinking(thoughts, provider=self._endpoint.vendor.name)

@@ -158,7 +158,7 @@ class FromWire(ReplyReader):
         if isinstance(sent, dict) and isinstance(cost := sent.get("cost"), int | float) and not sent.get("is_byok"):
             self._cost = float(cost)
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         provider = self._endpoint.vendor.name
         is_known = self._endpoint.vendor.reasoning_field or self._endpoint.info.reasoning_field
         (thoughts, words), opaque = self._text.whole(), self._opaque.seal("" if is_known else self._field)

@@ -93,7 +93,7 @@ class FromWire(ReplyReader):
                 return self._close(response, ending)
         return ()
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         return self._output.parts(stop)
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:

@@ -3,37 +3,37 @@
 The message is built from the parts that the library holds at the end: only they have every signature.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 from pydantic_ai import messages as lib
 from pydantic_ai.usage import RequestUsage
 
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import describe_failure
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, make_usage, report_usage
+from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, make_usage
 from halocline.providers.sdk.messages import seal_part
 
-_STOPS: dict[lib.FinishReason | None, StopReason] = {
+_STOPS = {
     "length": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
 }
 
 
-class FromLibrary:
+class FromLibrary(ReplyReader):
     """Translates the events of one stream, in order."""
 
+    stops = _STOPS
+
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._ids = CallIds(request)
+        super().__init__(request, endpoint)
         self._calls: dict[int, CallDraft] = {}
 
-    def feed(self, event: lib.ModelResponseStreamEvent) -> tuple[ModelEvent, ...]:
+    def translate(self, event: lib.ModelResponseStreamEvent) -> tuple[ModelEvent, ...]:
         match event:
             case lib.PartStartEvent(part=lib.TextPart(content=text)) if text:
                 return (TextDelta(text),)
@@ -51,27 +51,24 @@ class FromLibrary:
                 return self._go_on(self._calls[index], arguments)
         return ()
 
-    def finish(self, response: lib.ModelResponse) -> tuple[ModelEvent, ...]:
+    def end(self, response: lib.ModelResponse) -> tuple[ModelEvent, ...]:
         """Return usage and message. Raises ModelError when the reply is incomplete, failed or empty."""
-        match response.finish_reason:
-            case None:
-                raise describe_failure("broken_off", who=self._endpoint.vendor.title)
-            case "error":
-                raise self._failure(response)
-        stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
-        parts = self._parts(response.parts, stop)
-        return last_events(self._endpoint, parts, stop, self._spent(response))
+        self._whole, self._stop = response, response.finish_reason or ""
+        if self._stop == "error":
+            self._why = str((response.provider_details or {}).get("finish_reason", ""))
+        self._usage = _read_usage(response.usage)
+        return self.finish()
 
-    def _spent(self, response: lib.ModelResponse) -> UsageReported | None:
+    def spent(self) -> UsageReported | None:
         """Report usage; where we have no price, the library's applies."""
-        spent = report_usage(self._endpoint, _read_usage(response.usage))
-        return replace(spent, cost=_cost_of(response)) if spent and spent.cost is None else spent
+        spent = super().spent()
+        return replace(spent, cost=_cost_of(self._whole)) if spent and spent.cost is None else spent
 
-    def _failure(self, response: lib.ModelResponse) -> ModelError:
-        """Explain a failed reply. For a malformed call, Google's servers send only this reason."""
-        reason = str((response.provider_details or {}).get("finish_reason", "error"))
-        kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
-        return describe_failure("failed", kind, who=self._endpoint.vendor.title, reason=reason)
+    def _failure(self) -> ModelErrorKind | None:
+        """Return the kind of failure. For a malformed call, Google's servers send only this reason."""
+        if self._stop != "error":
+            return None
+        return ModelErrorKind.MALFORMED if "MALFORMED" in self._why else ModelErrorKind.SERVER
 
     def _begin(self, index: int, call: lib.ToolCallPart) -> tuple[ModelEvent, ...]:
         draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)
@@ -83,7 +80,8 @@ class FromLibrary:
             draft.pieces.append(text)
         return draft.preview()
 
-    def _parts(self, parts: Sequence[lib.ModelResponsePart], stop: StopReason) -> Iterator[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterator[AssistantPart]:
+        parts = self._whole.parts
         calls = iter(self._finish_calls([part for part in parts if isinstance(part, lib.ToolCallPart)], stop))
         provider = self._endpoint.vendor.name
         for part in parts:
