@@ -170,17 +170,14 @@ class FromWire(reply.ReplyReader):
         calls = iter(reply.finish_calls(drafts, self._ids, stop))
         for block in self._blocks:
             if block.server_block is not None:
-                yield self._seal_block(block.server_block, "".join(block.server_input))
+                given = "".join(block.server_input)
+                whole = block.server_block | ({"input": reply.parse_arguments(given) or {}} if given else {})
+                yield Thinking(redacted=encode_json(whole).decode(), provider=self._endpoint.vendor.name)
             yield from self._thinking(block)
             if block.words:
                 yield Text("".join(block.words))
             if block.call is not None:
                 yield next(calls)
-
-    def _seal_block(self, block: JsonObject, given: str) -> Thinking:
-        if given:
-            block = block | {"input": reply.parse_arguments(given) or {}}
-        return Thinking(redacted=encode_json(block).decode(), provider=self._endpoint.vendor.name)
 
     def _thinking(self, block: _Block) -> Iterable[Thinking]:
         thoughts, signature = "".join(block.thoughts), "".join(block.signature)

@@ -39,12 +39,13 @@ _FAILED_STOPS = {
 }
 
 _COUNTS = {
-    "prompt": (("prompt_tokens",),),
-    "output": (("completion_tokens",),),
+    "prompt": (("prompt_tokens",), ("input_tokens",), ("usage", "prompt_tokens")),
+    "output": (("completion_tokens",), ("output_tokens",), ("usage", "completion_tokens")),
     "total": (("total_tokens",),),
     "reasoning": (("completion_tokens_details", "reasoning_tokens"),),
     "cached": (
         ("prompt_tokens_details", "cached_tokens"),
+        ("input_tokens_details", "cached_tokens"),
         ("cached_tokens",),
         ("cache_read_input_tokens",),
         ("prompt_cache_hit_tokens",),
@@ -55,7 +56,7 @@ _COUNTS = {
         ("cache_creation_input_tokens",),
     ),
 }
-"""Where each count may stand: OpenAI's place first, then Moonshot's, LiteLLM's and DeepSeek's."""
+"""Where each count may stand: OpenAI's place first, then its other API's, Groq's, Moonshot's, LiteLLM's, DeepSeek's."""
 
 
 class _WireDelta(msgspec.Struct):
@@ -90,6 +91,7 @@ class _WireChunk(msgspec.Struct):
 
     choices: list[_WireChoice] | None = None
     usage: Any = None
+    x_groq: Any = None
     error: Any = None
 
 
@@ -118,8 +120,8 @@ class FromWire(ReplyReader):
         chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
-        if chunk.usage:
-            self._count(chunk.usage)
+        if usage := chunk.usage or chunk.x_groq:
+            self._count(usage)
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]

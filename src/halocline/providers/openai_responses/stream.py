@@ -25,8 +25,8 @@ _KINDS = {
 }
 _STOPS = {"content_filter": StopReason.REFUSAL, "incomplete": StopReason.MAX_TOKENS}
 _COUNTS = {
-    "prompt": (("input_tokens",),),
-    "output": (("output_tokens",),),
+    "prompt": (("input_tokens",), ("prompt_tokens",)),
+    "output": (("output_tokens",), ("completion_tokens",)),
     "total": (("total_tokens",),),
     "reasoning": (("output_tokens_details", "reasoning_tokens"),),
     "cached": (("input_tokens_details", "cached_tokens"),),
