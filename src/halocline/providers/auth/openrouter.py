@@ -47,8 +47,7 @@ class Exchange:
         at, headers = self._endpoint, {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
         answer = await fetch(f"{at.url}/auth/keys", at.network, headers, msgspec.json.encode(body), most=65_536)
         if answer.status in _REFUSALS:
-            reason = f"the code is wrong, expired or already used (status {answer.status})."
-            raise describe_failure("sign_in_rejected", who="OpenRouter", reason=reason)
+            raise describe_failure("code_rejected", status=answer.status)
         if answer.status != 200:
             raise classify_refusal(answer.status, answer.body, answer.headers, at)
         key = json_input.decode_or({}, answer.body, JsonObject).get("key")
