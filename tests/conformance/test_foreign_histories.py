@@ -442,3 +442,57 @@ async def test_own_ids_go_back_as_they_came() -> None:
     (body,) = await sent_to(Server("openai", "litellm", "gemini"), [[HELLO, replies[0], *results_of(replies[0])]])
     assert [call["id"] for call in body["messages"][2]["tool_calls"]] == [*MAKERS["litellm"].ids[:2]]
     assert [message["tool_call_id"] for message in body["messages"][3:]] == [*MAKERS["litellm"].ids[:2]]
+
+
+NEW_MAKERS = {
+    "names with marks": Maker("openai", "vllm", "m", "functions.read_file:3<|channel|>json", ("", "", "", "")),
+    "names with blanks and signs": Maker("openai", "groq", "m", "read file!", ("a b", "c/d", "e:f", "g#h")),
+    "names of other letters": Maker("openai", "moonshotai", "m", "читать", ("ид1", "ид2", "ид3", "ид4")),
+    "names that are long": Maker("ollama", "", "m", "read_file" * 20, ("", "", "", "")),
+    "names that begin with a number": Maker("gemini", "", "m", "1read_file", ("", "", "", "")),
+    "ids of a sign": Maker("openai", "mistral", "mistral-large", ids=("-", "_", ".", "0")),
+    "ids that are long and alike": Maker("openai", "litellm", "m", ids=tuple(f"{'x' * 90}{n}" for n in range(4))),
+    "ids that differ in signs alone": Maker("openai", "deepseek", "m", ids=("a:1", "a.1", "a/1", "a 1")),
+    "ids of nine, some with signs": Maker(
+        "openai", "mistral", "m", ids=("abcdefgh1", "abcdefgh-", "abcdefgh2", "ABCDEFGH_")
+    ),
+    "ids of Claude's behind a gateway": Maker(
+        "openai", "openrouter", "m", ids=tuple(f"toolu_{n}|fc_{n}" for n in "abcd")
+    ),
+    "ids that are numbers": Maker("anthropic", "", "m", ids=("1", "2", "3", "4")),
+}
+"""Neighbours of the makers above: names and ids in forms that no one reported."""
+NEW_SERVERS = {
+    "codestral": Server("openai", "openrouter", "mistralai/codestral-2508", NINE, results_then_reply=True),
+    "magistral in llama.cpp": Server("openai", "llamacpp", "Magistral-Small-2509", NINE, results_then_reply=True),
+    "ministral in LM Studio": Server("openai", "lmstudio", "ministral-8b", NINE, results_then_reply=True),
+    "pixtral in Ollama's other format": Server("openai", "vllm", "pixtral-12b", NINE, results_then_reply=True),
+    "deepseek's other model": Server(
+        "openai", "deepseek", "deepseek-chat", FORTY, required={"reasoning_content": r"(?s).*"}
+    ),
+    "kimi's older model": Server(
+        "openai", "moonshotai", "kimi-k2-thinking", r".+", required={"reasoning_content": r"(?s).+"}
+    ),
+    "gemma in LM Studio": Server("openai", "lmstudio", "google/gemma-3-12b", FORTY),
+    "a model in vLLM": Server("openai", "vllm", "meta-llama/Llama-3.1-8B", FORTY),
+    "claude behind another gateway": Server("openai", "litellm", "claude-sonnet-5"),
+    "an older gemini": Server("gemini", model="gemini-2.5-flash", ids=r".+"),
+    "a template in jan": Server("openai", "jan", "qwen3-4b", FORTY),
+}
+"""Neighbours of the servers above."""
+
+
+async def test_a_history_of_makers_that_no_one_reported_is_one_that_each_server_accepts() -> None:
+    replies = {name: await made_by(maker) for name, maker in NEW_MAKERS.items()}
+    histories = {f"{one}: {title}": story(replies[one]) for one in replies for title, story in STORIES.items()}
+    one, *_, other = replies
+    histories |= {f"{one}, {other}: {title}": tell(replies[one], replies[other]) for title, tell in SWITCHES.items()}
+    for to in (SERVERS | NEW_SERVERS).values():
+        if to.family in ENCODERS:
+            judge(encoded_for(to, [*histories.values()]), histories, to)
+
+
+def test_servers_that_no_one_reported_accept_the_history_of_any_family(replies: Mapping[str, Replies]) -> None:
+    histories = {f"{one}: {title}": story(replies[one]) for one in replies for title, story in STORIES.items()}
+    for to in NEW_SERVERS.values():
+        judge(encoded_for(to, [*histories.values()]), histories, to)

@@ -48,4 +48,4 @@ def test_what_is_no_picture_is_a_line_of_text(data, why):
 
 
 def test_what_a_server_does_not_call_a_picture_is_saved_and_named():
-    assert "saved as sha256:" in converted(drawn("PNG"), "image/tiff").text
+    assert "saved as sha256:" in converted(drawn("PNG"), "application/pdf").text

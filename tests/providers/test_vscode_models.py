@@ -58,11 +58,12 @@ def test_each_kind_of_message_is_one_of_the_api(message: Message, role: str, con
 
 
 def test_a_call_whose_id_was_used_before_gets_its_own() -> None:
-    reply = Reply(request(HELLO, AssistantMessage((CALL,)), ToolResult("c", (Text("One"),))))
+    asked = request(HELLO, AssistantMessage((CALL,)), ToolResult("c", (Text("One"),)))
+    reply = Reply(asked, Endpoint(vendor=VENDORS["vscode"], model="m"))
     pieces = [ReplyPart(text="I "), ReplyPart(text="look."), ReplyPart(call="c", name="read_file", input={"path": "b"})]
     events = list(reply.translate(pieces))
     assert [type(event) for event in events] == [TextDelta, TextDelta, ToolCallDelta]
-    said, call = reply.parts
+    said, call = reply.parts()
     assert said == Text("I look.")
     assert isinstance(call, ToolCall)
     assert (call.id != "c", call.arguments) == (True, {"path": "b"})

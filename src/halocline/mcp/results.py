@@ -4,7 +4,6 @@ In results, text is bounded, images become blobs, and everything else is named.
 """
 
 import base64
-import binascii
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,7 +26,6 @@ MOST = 100_000
 """Characters of one text in a result; longer text keeps its head and tail and says where the whole is."""
 MOST_PARTS = 50
 NOTHING = "(No response)"
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def result_parts(content: Sequence[types.ContentBlock], structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
@@ -35,7 +33,7 @@ def result_parts(content: Sequence[types.ContentBlock], structured: object, blob
     found = [part for block in content[:MOST_PARTS] for part in _convert_block(block, blobs)]
     if len(content) > MOST_PARTS:
         found.append(Text(f"[{len(content) - MOST_PARTS:,} more parts omitted]"))
-    if structured is not None and not any(isinstance(part, Text) for part in found):
+    if structured is not None and not any(isinstance(part, Text) and part.text for part in found):
         found.append(_plain_part(msgspec.json.encode(structured).decode(), blobs))
     return tuple(found) or (Text(NOTHING),)
 
@@ -78,18 +76,23 @@ def _convert_resource(
 
 def _convert_data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Iterator[ResultPart]:
     try:
-        data = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        yield Text(f"[{plain_text(what, 500)}: invalid base64]")
-        return
-    if media_type in PICTURES:
-        try:
+        data = decode_base64(encoded)
+        if media_type.lower().startswith("image/"):
             yield keep_picture(data, blobs.put)
             return
-        except ToolFailure as failure:
-            what = f"{what} that cannot be shown, as {failure.text}"
+    except ValueError:
+        yield Text(f"[{plain_text(what, 500)}: invalid base64]")
+        return
+    except ToolFailure as failure:
+        what = f"{what} that cannot be shown, as {failure.text}"
     reference = blobs.put(data)
     yield Text(f"[{plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, saved as {reference}]")
+
+
+def decode_base64(encoded: str) -> bytes:
+    """Decode data that may be in lines, without its padding or behind a URL's head. Raises ValueError."""
+    plain = "".join(encoded.rpartition(";base64,")[2].split())
+    return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 
 
 def _plain_part(text: str, blobs: Blobs) -> Text:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         extra_body as extra_body,
         refused_parts as refused_parts,
         response_format as response_format,
+        server_probe as server_probe,
         text_tools as text_tools,
         thinking as thinking,
         vscode as vscode,

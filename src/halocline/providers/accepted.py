@@ -18,7 +18,7 @@ from halocline.providers.reply import NO_NAME, plain_name
 REPLY_BETWEEN = encode_json({"role": "assistant", "content": "I have read these results."})
 """Stands between results and a prompt where only a reply may follow results."""
 _ROLE = compile_later(rb'\{"role":"(\w+)",?(?:"parts":\[\{"functionResponse")?')
-_ODD = compile_later(r"[^a-zA-Z0-9_-]")
+_ODD = compile_later(r"\A(?=[\d-])|[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
 
 

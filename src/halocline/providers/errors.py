@@ -24,6 +24,7 @@ from halocline.providers.waits import describe_end, wait_asked
 Kind = ModelErrorKind
 
 _SHOWN = 300
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
 _DEEPEST = 12
 """Levels of messages within messages."""
 _READ = 20_000
@@ -55,13 +56,15 @@ class _Wording(Value, frozen=True):
 class _Answers(Value, frozen=True):
     """The rules, in order; the codes that stand for each status; and what a person is told.
 
-    `told` is by the kind of an error and for what else is known, `editor` by VS Code's own codes.
+    `told` is by the kind of an error and for what else is known, `editor` by VS Code's own codes, `failed` by what else
+    failed.
     """
 
     rule: tuple[_Rule, ...]
     statuses: dict[str, str]
     told: dict[str, _Wording]
     editor: dict[str, _Wording]
+    failed: dict[str, _Wording]
 
 
 def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
@@ -69,7 +72,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
     said, message = _read_body(body, endpoint)
-    kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
+    kind = Kind.BLOCKED if status == 403 and body.lstrip(_BLANKS).startswith(b"<") else classify_words(status, said)
     wait = wait_asked(headers, said)
     is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
     if is_long:
@@ -130,6 +133,12 @@ def read_table() -> dict[str, Any]:
 def find_words(group: str) -> re.Pattern[str]:
     """Return the words of a group of the table as one pattern."""
     return re.compile("|".join(row["words"] for row in read_table()[group]), re.IGNORECASE)
+
+
+def describe_failure(name: str, kind: ModelErrorKind | None = None, **facts: object) -> ModelError:
+    """Return the error of a row of `failed`, with these facts in its words."""
+    row = read_answers().failed[name]
+    return ModelError(kind or row.kind or Kind.MALFORMED, row.what.format(**facts), row.hint.format(**facts))
 
 
 def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:
@@ -218,10 +227,17 @@ def _words_of_object(document: dict[str, Any], depth: int) -> str:
         return f"{by}: {_words_of(raw, depth + 1)}" if isinstance(by, str) else _words_of(raw, depth + 1)
     if isinstance(place := document.get("loc"), list) and (said := document.get("msg")):
         return f"{'.'.join(map(str, place))}: {said}"
+    fields = {name.lower(): value for name, value in document.items()}
+    behind = [fields.get("innererror"), *(details if isinstance(details := fields.get("details"), list) else ())]
+    objects = [each for each in behind if isinstance(each, dict)]
+    more = [each.get("message") or _words_of(each.get("fieldViolations", []), depth + 1) for each in objects]
     for name in ("error", "errors", "message", "detail", "msg"):
-        if (inner := document.get(name)) and (words := _words_of(inner, depth + 1)):
-            return words
-    return str(document.get("code") or document.get("type") or "")
+        if (inner := fields.get(name)) and (words := _words_of(inner, depth + 1)):
+            return ": ".join(filter(None, (words, *map(str, more))))
+    sentences = [value for value in fields.values() if isinstance(value, str) and " " in value]
+    inside = (_words_of(value, depth + 1) for value in fields.values() if isinstance(value, dict | list))
+    found = max(sentences, key=len, default="") or next(filter(None, inside), "")
+    return found or str(fields.get("code") or fields.get("type") or "")
 
 
 def _words_inside(text: str, depth: int) -> str:

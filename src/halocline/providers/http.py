@@ -11,7 +11,7 @@ from halocline import providers
 from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelError
 from halocline.protocol.events import StepRetried
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
@@ -212,29 +212,16 @@ def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
     document = json_input.decode_or(None, body)
     if isinstance(document, dict) and document.get("error"):
         return providers.errors.classify_in_stream(document["error"], endpoint)
-    if document is None:
-        what, hint = "a page", "Check the base URL, and open it in a browser: it may ask you to sign in."
-    else:
-        what, hint = (
-            "a whole JSON document",
-            "Check the base URL, and let the server or proxy there stream its replies.",
-        )
     shown = providers.errors.show_body(body, endpoint)
-    text = f"{endpoint.vendor.title} answered with {what} instead of a stream: {shown}"
-    return ModelError(ModelErrorKind.NOT_A_STREAM, text, hint)
+    name = "page" if document is None else "document"
+    return providers.errors.describe_failure(name, who=endpoint.vendor.title, shown=shown)
 
 
 def unreadable_payload(endpoint: Endpoint, payload: bytes = b"") -> ModelError:
     """The error for a payload that does not match the wire format."""
     shown = providers.errors.show_body(payload[:_ERROR_LIMIT], endpoint)
-    text = f"{endpoint.vendor.title} sent data that does not match its stream format{f': {shown}' if shown else '.'}"
-    return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it keeps happening, check the base URL.")
-
-
-def broken_off(endpoint: Endpoint) -> ModelError:
-    """The error for a stream that ended early."""
-    text = f"{endpoint.vendor.title} ended the stream before the reply was complete."
-    return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it keeps happening, check the network or proxy.")
+    end = f": {shown}" if shown else "."
+    return providers.errors.describe_failure("unreadable", who=endpoint.vendor.title, end=end)
 
 
 def decode_payload(kind: type[T], payload: bytes, endpoint: Endpoint) -> T:

@@ -1,8 +1,8 @@
 """Cache of messages as encoded JSON: encoding a request costs only what is new in it, however long it has become."""
 
 from binascii import b2a_base64
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,7 +13,6 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.providers.reply import answered_calls
 
 F = TypeVar("F")
-C = TypeVar("C")
 Write = Callable[[Sequence[Message], Sequence[F]], bytes]
 """Writes messages and their fragments, in this order, as they stand in a request."""
 _RUN = 64
@@ -104,28 +103,35 @@ def join_fragments(messages: Sequence[Message], encoded: Sequence[bytes]) -> byt
     return join_parts(filter(None, encoded))
 
 
+class PartForm(NamedTuple):
+    """How a format writes text, and a picture of a type in base64."""
+
+    text: Callable[[str], JsonObject]
+    picture: Callable[[str, str], JsonObject]
+
+    def encode(self, part: UserPart, blobs: Blobs) -> JsonObject:
+        """Encode text or a picture; words stand for one whose file is gone."""
+        if not isinstance(part, Image):
+            return self.text(part.words)
+        data = encode_image(part, blobs)
+        return self.text(MISSING_PICTURE) if data is None else self.picture(part.media_type, data)
+
+    def encode_all(self, parts: Iterable[UserPart], blobs: Blobs) -> list[JsonObject]:
+        """Encode content without blank text, which many APIs reject."""
+        return [self.encode(part, blobs) for part in parts if isinstance(part, Image) or part.words.strip()]
+
+    def encode_plain(self, parts: Sequence[UserPart], blobs: Blobs) -> str | list[JsonObject]:
+        """Encode content as plain text if possible: not every server accepts a list of parts."""
+        words = [part.words for part in parts if not isinstance(part, Image)]
+        return "\n\n".join(words) if len(words) == len(parts) else [self.encode(part, blobs) for part in parts]
+
+
 def encode_image(image: Image, blobs: Blobs) -> str | None:
     """Return the image in base64; None when its blob is gone."""
     try:
         return b2a_base64(blobs.get(image.blob), newline=False).decode("ascii")
     except KeyError:
         return None
-
-
-def list_content(parts: Iterable[UserPart], text: Callable[[str], C], picture: Callable[[Image], C]) -> Iterator[C]:
-    """Convert content without blank text, which many APIs reject."""
-    for part in parts:
-        if isinstance(part, Image):
-            yield picture(part)
-        elif part.words.strip():
-            yield text(part.words)
-
-
-def encode_content(parts: Sequence[UserPart], encode_part: Callable[[UserPart], JsonObject]) -> str | list[JsonObject]:
-    """Encode content as plain text if possible: not every server accepts a list of parts."""
-    if not any(isinstance(part, Image) for part in parts):
-        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
-    return [encode_part(part) for part in parts]
 
 
 def text_of_result(result: ToolResult) -> str:

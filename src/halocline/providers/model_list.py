@@ -11,7 +11,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.providers.auth.accounts import account_of
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify_refusal
+from halocline.providers.errors import classify_refusal, describe_failure
 
 _LARGEST = 16_000_000
 _NOT_THERE = frozenset({404, 405, 501})
@@ -68,7 +68,13 @@ class ModelDirectory:
 
     async def names(self) -> list[str]:
         """List the model names, as requests use them."""
-        return _read_names(await self._get(self._path + self._pages), self._endpoint)
+        document = await self._get(self._path + self._pages)
+        if isinstance(document, dict):  # Gemini has `models` with `name`, the others `data` with `id`
+            document = document.get("data", document.get("models"))
+        if not isinstance(document, list):  # Together sends a bare one
+            raise describe_failure("no_list", who=self._endpoint.vendor.title)
+        rows = [row for row in document if isinstance(row, dict)]
+        return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]
 
     async def has(self, model: str) -> bool:
         """True if the server knows a name that is not in its list, such as an alias."""
@@ -84,7 +90,7 @@ class ModelDirectory:
 
     async def _get(self, path: str) -> Any:
         if self._endpoint.family == "sap":  # its key is for the address in the key alone
-            raise ModelError(ModelErrorKind.NOT_FOUND, "SAP AI Core has no list for a key.", "", status=404)
+            raise ModelError(ModelErrorKind.NOT_FOUND, "SAP AI Core has no list for a key.", status=404)
         response = await self._client.get(path, await self._endpoint.request_headers({"accept": "application/json"}))
         body = await response.read(_LARGEST)
         if response.status != 200:
@@ -92,19 +98,4 @@ class ModelDirectory:
         try:
             return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise _no_list(self._endpoint) from None
-
-
-def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
-    """Read names: Gemini has `models` with `name`, the others `data` with `id`; Together sends a bare list."""
-    if isinstance(document, dict):
-        document = document.get("data", document.get("models"))
-    if not isinstance(document, list):
-        raise _no_list(endpoint)
-    rows = [row for row in document if isinstance(row, dict)]
-    return [str(row.get("id") or row.get("name", "")).removeprefix("models/") for row in rows]
-
-
-def _no_list(endpoint: Endpoint) -> ModelError:
-    text = f"{endpoint.vendor.title} did not answer with a list of models."
-    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")
+            raise describe_failure("no_list", who=self._endpoint.vendor.title) from None

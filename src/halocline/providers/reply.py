@@ -5,7 +5,7 @@ that was sent more than once, or beside an empty one, one is taken.
 """
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
@@ -32,17 +32,10 @@ _BEHIND_NAME = compile_later(r":\d+\Z")
 _SEAM = compile_later(r"\}\s*(?=\{)")
 _MOST_SEAMS = 50
 
-_decode_object = json_input.Decoder(JsonObject).decode
-
 
 def parse_arguments(text: str) -> JsonObject | None:
     """Parse a call's arguments; None when they are not one complete JSON object. Empty text means no arguments."""
-    if not text.strip():
-        return {}
-    try:
-        return _decode_object(text)
-    except msgspec.DecodeError:
-        return None
+    return json_input.decode_or(None, text, JsonObject) if text.strip() else {}
 
 
 def _parse_copies(text: str) -> JsonObject | None:
@@ -122,15 +115,21 @@ class ReplyReader:
 
     `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
     the server said why it stops, only counts can follow: what fails behind that cannot undo it, and is not waited for.
-    `calls` are those in the request, if known.
+    `calls` are those in the request, if known. Of a format, `stops` are the reasons to stop that are no usual end,
+    `failures` those that are none at all, and `counts` the places where each count may stand.
     """
+
+    stops: Mapping[str, msg.StopReason] = {}
+    failures: Mapping[str, ModelErrorKind] = {}
+    counts: Mapping[str, Sequence[Sequence[str]]] = {}
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         self.ended = False
         self._endpoint = endpoint
         self._ids = CallIds(request, calls)
         self._most = request.max_tokens
-        self._stop = ""
+        self._stop = self._why = ""
+        self._is_refused = False
         self._counts: dict[str, int] = {}
         self._usage: msg.Usage | None = None
         self._cost: float | None = None
@@ -159,13 +158,74 @@ class ReplyReader:
         self._counts |= {name: max(count, self._counts.get(name, 0)) for name, count in counts.items()}
         return self._counts
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
+    def _count(self, sent: object) -> None:
+        """Count what was told so far, where the format says. A prompt includes cached tokens, which are subtracted."""
+        if not isinstance(sent, dict):
+            return
+        told = {kind: max(read_count(sent, *path) for path in paths) for kind, paths in self.counts.items()}
+        counts = self._grow(**told)
+        prompt, output, reasoning = counts["prompt"] + counts.get("in_tools", 0), counts["output"], counts["reasoning"]
+        whole = prompt + output + reasoning
+        if counts.get("total", whole) == whole:
+            output += reasoning  # formats without a total, and some servers of others, do not count it as output
+        self._usage = make_usage(prompt, output, counts["cached"], counts.get("written", 0), reasoning)
+
+    @property
+    def is_paused(self) -> bool:
+        """True if the server wants to be asked to go on."""
+        return self._stop == "pause_turn"
+
+    @property
+    def _reason(self) -> str:
+        """Why the server stopped, without the cause that Google appends."""
+        return self._stop.partition(":")[0]
+
+    def _failure(self) -> ModelErrorKind | None:
+        """Return the kind of failure that the reason stands for, if any."""
+        return self.failures.get(self._reason)
+
+    def _last(self) -> Iterable[ModelEvent]:
+        """Return what was held back until the end."""
+        return ()
+
+    def parts(self, stop: msg.StopReason) -> Iterable[msg.AssistantPart]:
+        """Return the content of the message."""
         raise NotImplementedError
 
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Return what was held back, usage and message. Raises ModelError when the reply is incomplete or empty."""
+        who = self._endpoint.vendor.title
+        if not (self.ended or self._stop):
+            raise _describe_failure("broken_off", who=who)
+        reason = ": ".join(filter(None, (self._stop, self._why)))
+        if kind := self._failure():
+            raise _describe_failure("failed", kind, who=who, reason=reason)
+        rest, stop = tuple(self._last()), self._true_stop()
+        content = tuple(self.parts(stop))
+        if not (says_something(content) or stop is msg.StopReason.REFUSAL or self.is_paused):
+            raise empty_reply(who, stop)
+        is_explained = self.stops.get(self._reason) is msg.StopReason.REFUSAL and reason != "refusal"
+        why = f"{who} refused to answer ({reason})." if is_explained else ""
+        message = msg.AssistantMessage(content=content, model=self._endpoint.name, stop_reason=stop, refusal=why)
+        # Of a server that reports no usage, the cost is known only if it is a local one.
+        cost = 0.0 if self._endpoint.vendor.is_free else None
+        usage = self.spent() or UsageReported(usage=msg.Usage(), cost=cost, window=self._endpoint.info.window)
+        return (*rest, usage, AssistantMessageCompleted(message=message))
+
+    def _true_stop(self) -> msg.StopReason:
+        """Return why the reply ended: some servers call one finished that is a refusal, or that hit its limit."""
+        if self._is_refused:
+            return msg.StopReason.REFUSAL
+        stop = self.stops.get(self._reason, msg.StopReason.END_TURN)
+        is_full = self._most is not None and self._usage is not None and self._usage.output >= self._most
+        return msg.StopReason.MAX_TOKENS if is_full and stop is msg.StopReason.END_TURN else stop
+
     def spent(self) -> UsageReported | None:
-        """Return the usage so far, if the server reported any."""
-        return report_usage(self._endpoint, self._usage, self._cost)
+        """Return the usage so far, with its cost; None if the server reported nothing or only zeros."""
+        if self._usage is None or not self._usage.total:
+            return None
+        cost = price_usage(self._endpoint, self._usage, self._cost)
+        return UsageReported(usage=self._usage, cost=cost, window=self._endpoint.info.window)
 
 
 class CallDraft(msgspec.Struct):
@@ -220,10 +280,9 @@ def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: msg.StopReason
     return [draft.finish(ids, apart or cut * (draft is last and not draft.arguments.strip())) for draft in drafts]
 
 
-def true_stop_reason(stop: msg.StopReason, usage: msg.Usage | None, most: int | None) -> msg.StopReason:
-    """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
-    cut = most is not None and usage is not None and usage.output >= most
-    return msg.StopReason.MAX_TOKENS if cut and stop is msg.StopReason.END_TURN else stop
+def make_usage(prompt: int, output: int, cached: int, written: int, reasoning: int) -> msg.Usage:
+    """Return the usage of a request whose prompt includes cached tokens."""
+    return msg.Usage(max(0, prompt - cached - written), output, cached, written, reasoning)
 
 
 def says_something(content: Sequence[msg.AssistantPart]) -> bool:
@@ -237,39 +296,6 @@ def is_answer(content: Sequence[msg.AssistantPart]) -> bool:
     return any(isinstance(part, msg.ToolCall) or (isinstance(part, msg.Text) and part.text.strip()) for part in content)
 
 
-def last_events(
-    endpoint: Endpoint,
-    parts: Iterable[msg.AssistantPart],
-    stop: msg.StopReason,
-    usage: UsageReported | None,
-    *,
-    may_say_nothing: bool = False,
-    refused_for: str = "",
-) -> tuple[ModelEvent, ...]:
-    """Return the usage and the whole message. `refused_for` is the server's reason for a refusal.
-
-    Raises:
-        ModelError: the reply has neither text nor a call, although it should.
-    """
-    content = tuple(parts)
-    if not (says_something(content) or stop is msg.StopReason.REFUSAL or may_say_nothing):
-        raise empty_reply(endpoint.vendor.title, stop)
-    is_explained = refused_for and stop is msg.StopReason.REFUSAL
-    why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
-    message = msg.AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
-    # Of a server that reports no usage, the cost is known only if it is a local one.
-    cost = 0.0 if endpoint.vendor.is_free else None
-    usage = usage or UsageReported(usage=msg.Usage(), cost=cost, window=endpoint.info.window)
-    return (usage, AssistantMessageCompleted(message=message))
-
-
-def report_usage(endpoint: Endpoint, usage: msg.Usage | None, stated_cost: float | None = None) -> UsageReported | None:
-    """Return an attempt's usage and cost; None when the server reported nothing or only zeros."""
-    if usage is None or not usage.total:
-        return None
-    return UsageReported(usage=usage, cost=price_usage(endpoint, usage, stated_cost), window=endpoint.info.window)
-
-
 def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None = None) -> float | None:
     """Return the cost of a request in US dollars, whatever brings its model; None if it is unknown.
 
@@ -281,8 +307,11 @@ def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None 
 
 def empty_reply(who: str, stop: msg.StopReason) -> ModelError:
     """The error for a reply with neither text nor a call."""
-    if stop is msg.StopReason.MAX_TOKENS:
-        text = f"{who} reached the reply's token limit before writing anything."
-        return ModelError(ModelErrorKind.TOO_LONG, text, "Lower the effort (/effort), or choose another model with -m.")
-    text = f"{who} sent an empty reply."
-    return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m.")
+    is_cut = stop is msg.StopReason.MAX_TOKENS
+    return _describe_failure("nothing_before_limit" if is_cut else "empty", who=who)
+
+
+def _describe_failure(name: str, kind: ModelErrorKind | None = None, **facts: str) -> ModelError:
+    from halocline.providers.errors import describe_failure  # only what fails needs it
+
+    return describe_failure(name, kind, **facts)

@@ -20,8 +20,13 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_words, read_answers
-from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image
-from halocline.providers.reply import CallIds, last_events, report_usage
+from halocline.providers.json_cache import Fragments, PartForm
+from halocline.providers.reply import ReplyReader
+
+_FORM = PartForm(
+    text=lambda text: {"type": "text", "text": text},
+    picture=lambda kind, data: {"type": "image", "mime": kind, "data": data},
+)
 
 
 def translate_failure(failure: EditorModelFailure, endpoint: Endpoint) -> ModelError:
@@ -45,10 +50,10 @@ class VsCode:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         model = self._endpoint.wire_model(request.model)
-        head = Encoded({"role": "user", "content": [_text(request.system)]} if request.system else {})
+        head = Encoded({"role": "user", "content": [_FORM.text(request.system)]} if request.system else {})
         sent = [one for one in (head, *self._fragments.of(request.messages)) if one.message.get("content")]
-        tools = encode_tools(request)
-        reply = Reply(request)
+        tools = [{"name": t.name, "description": t.description, "inputSchema": t.schema} for t in request.tools]
+        reply = Reply(request, self._endpoint)
         try:
             async with aclosing(self._models.ask(model, [one.message for one in sent], tools)) as pieces:
                 async for parts in pieces:
@@ -56,10 +61,7 @@ class VsCode:
                         yield event
         except EditorModelFailure as failure:
             raise translate_failure(failure, self._endpoint) from failure
-        usage = await self._count(model, sent, tools, reply)
-        for event in last_events(
-            self._endpoint, reply.parts, msg.StopReason.END_TURN, report_usage(self._endpoint, usage)
-        ):
+        for event in reply.end(await self._count(model, sent, tools, reply)):
             yield event
 
     async def close(self) -> None:
@@ -70,8 +72,8 @@ class VsCode:
     ) -> msg.Usage | None:
         """Return the tokens of request and reply; None if the editor cannot count them."""
         new = [one for one in sent if one.tokens is None]
-        described = {"role": "user", "content": [_text(msgspec.json.encode(tools).decode())]}
-        answer = {"role": "assistant", "content": [_encode_part(part, self._blobs) for part in reply.parts]}
+        described = {"role": "user", "content": [_FORM.text(msgspec.json.encode(tools).decode())]}
+        answer = {"role": "assistant", "content": [_encode_part(part, self._blobs) for part in reply.parts()]}
         try:
             *counts, of_tools, of_reply = await self._models.count(
                 model, [*(one.message for one in new), described, answer]
@@ -91,17 +93,21 @@ class Encoded:
     tokens: int | None = None
 
 
-class Reply:
+class Reply(ReplyReader):
     """A reply that is being read."""
 
-    def __init__(self, request: Request) -> None:
-        self._ids = CallIds(request)
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        super().__init__(request, endpoint)
         self._words: list[str] = []
         self._calls: list[msg.ToolCall] = []
 
-    @property
-    def parts(self) -> list[msg.AssistantPart]:
-        """The reply so far."""
+    def end(self, usage: msg.Usage | None) -> tuple[ModelEvent, ...]:
+        """Return usage and message. Raises ModelError for an empty reply."""
+        self.ended, self._usage = True, usage
+        return self.finish()
+
+    def parts(self, stop: msg.StopReason = msg.StopReason.END_TURN) -> list[msg.AssistantPart]:
+        """Return the reply so far."""
         text = "".join(self._words)
         return [*([msg.Text(text)] if text else []), *self._calls]
 
@@ -117,11 +123,6 @@ class Reply:
                 yield TextDelta(part.text)
 
 
-def encode_tools(request: Request) -> list[JsonObject]:
-    """Describe the tools of a request."""
-    return [{"name": one.name, "description": one.description, "inputSchema": one.schema} for one in request.tools]
-
-
 def encode_message(message: msg.Message, blobs: Blobs) -> JsonObject:
     """Describe a message. Its content is empty if there is nothing to send back."""
     match message:
@@ -132,7 +133,7 @@ def encode_message(message: msg.Message, blobs: Blobs) -> JsonObject:
         case msg.ToolResult():
             content = _encode_parts(message.content, blobs)
             if message.is_error:  # a result cannot be marked as failed
-                content.insert(0, _text("Error:"))
+                content.insert(0, _FORM.text("Error:"))
             return {"role": "user", "content": [{"type": "result", "id": message.call, "content": content}]}
 
 
@@ -144,16 +145,9 @@ def _encode_parts(parts: Sequence[msg.AssistantPart | msg.Note | msg.Image], blo
 
 def _encode_part(part: msg.AssistantPart | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
     match part:
-        case msg.Text() | msg.Note():
-            return _text(part.words)
+        case msg.Text() | msg.Note() | msg.Image():
+            return _FORM.encode(part, blobs)
         case msg.ToolCall():
             return {"type": "call", "id": part.id, "name": fit_name(part.name), "input": part.arguments}
-        case msg.Image():
-            data = encode_image(part, blobs)
-            return {"type": "image", "mime": part.media_type, "data": data} if data else _text(MISSING_PICTURE)
         case _:
             return {}
-
-
-def _text(text: str) -> JsonObject:
-    return {"type": "text", "text": text}

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 _UNIX_TIME = 1_000_000_000
@@ -26,12 +26,9 @@ def wait_asked(headers: Mapping[str, str], said: str, now: float | None = None) 
     now = time.time() if now is None else now
     if (asked := retry_after(headers, now)) is not None:
         return asked
-    if found := _FIELDS.search(said):
-        return float(found[1])
-    if found := _MOMENT.search(said):
-        return _seconds_until(float(found[1]), now)
-    if found := _DATE.search(said):
-        return _seconds_to_date(found[1], now)
+    for pattern, read in _READERS:
+        if found := pattern.search(said):
+            return read(found[1], now)
     if found := _SPAN.search(said.lower()):
         pieces = _PIECE.findall(found[1])
         return sum(float(count) * _UNITS[unit] for count, unit in pieces) if pieces else None
@@ -76,6 +73,14 @@ def _seconds_to_date(text: str, now: float) -> float | None:
         return max(0.0, datetime.fromisoformat(text).timestamp() - now)
     except ValueError:  # there is no such day
         return None
+
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[str, float], float | None]], ...] = (
+    (_FIELDS, lambda text, now: float(text)),
+    (_MOMENT, lambda text, now: _seconds_until(float(text), now)),
+    (_DATE, _seconds_to_date),
+)
+"""How each of these is read."""
 
 
 def _parse_number(text: str) -> float | None:

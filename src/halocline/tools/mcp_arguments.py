@@ -79,6 +79,8 @@ def _convert_value(value: Any, kind: str) -> Any:
             return int(value)
         case "number", str() if _NUMBER.fullmatch(value):
             return int(value) if _INTEGER.fullmatch(value) else float(value)
+        case "string", int() if not isinstance(value, bool):
+            return str(value)
         case "boolean", str() if value.lower() in ("true", "false"):
             return value.lower() == "true"
         case (("array" | "object"), str()):

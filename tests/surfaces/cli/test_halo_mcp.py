@@ -45,6 +45,43 @@ async def test_a_run_without_a_person_has_the_tools_of_a_server_that_starts_slow
     assert offered < next(at for at, event in enumerate(events) if isinstance(event, StepStarted))
 
 
+STARTS = {
+    "plain": ("", 0),
+    "late": ("", 3),
+    "later": ("", 5),
+    "slow": ("slow", 0),
+    "both": ("slow noise", 2),
+    "old": ("old", 0),
+    "older": ("old slow", 1),
+    "noisy": ("noise", 0),
+    "wordy": ("instructions strange", 1),
+    "large": ("many pages", 0),
+    "odd": ("crooked", 1),
+}
+"""How servers start that a run has to wait for: with which behaviour, after how many seconds."""
+NEVER = {"dead": "dies", "absent": "", "mute": "never"}
+
+
+@pytest.mark.slow
+async def test_a_run_waits_for_every_server_of_its_command_line_however_it_starts(halo):
+    entries = {
+        name: {"command": "sh", "args": ["-c", f"sleep {seconds}; exec {sys.executable} {SERVER} {how}"]}
+        for name, (how, seconds) in STARTS.items()
+    }
+    never = {name: {"command": sys.executable, "args": [SERVER, how]} for name, how in NEVER.items()}
+    never["absent"]["command"] = "no-such-program"
+    limits = [{"startTimeout": 90}] * len(entries) + [{"startTimeout": 12}] * len(never)
+    config = {name: entry | more for (name, entry), more in zip((entries | never).items(), limits, strict=True)}
+    model = halo.script({"text": "Hello."})
+    done = await halo.run("run", "-p", "-m", model, "--mcp-config", json.dumps({"mcpServers": config}), "hi")
+    assert done.code == 0, done.err
+    events = halo.log()
+    asked = next(at for at, event in enumerate(events) if isinstance(event, StepStarted))
+    offered = {event.server.name for event in events[:asked] if isinstance(event, McpOffered) and event.server.tools}
+    assert offered == set(STARTS)
+    assert all(f"The MCP server {name} is not available" in done.out + done.err for name in NEVER)
+
+
 async def test_seconds_to_start_are_set_before_the_name_and_what_stands_behind_the_command_is_its_own(halo):
     done = await halo.run("mcp", "add", "--start-timeout", "5", "slow", "sleep", "60", "--timeout", "7")
     entry = json.loads((halo.home / "mcp.json").read_text())["mcpServers"]["slow"]

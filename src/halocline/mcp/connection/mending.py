@@ -31,8 +31,9 @@ Tell = Callable[[str], None]
 def mend_result(result: JsonObject, tell: Tell) -> JsonObject:
     """Return a result that the SDK accepts, as far as it can be made one. `tell` hears what is left out."""
     mended = dict(result)
-    if not isinstance(result.get("nextCursor"), str | None):
-        del mended["nextCursor"]
+    for field, form in (("nextCursor", str | None), ("_meta", dict | None)):
+        if not isinstance(result.get(field), form):
+            del mended[field]
     for field, (what, kind) in _LISTS.items():
         if field in result:
             if not isinstance(elements := result[field], list):
@@ -40,7 +41,7 @@ def mend_result(result: JsonObject, tell: Tell) -> JsonObject:
                 elements = []
             found = (_mend_element(one, at, what, kind, tell) for at, one in enumerate(elements, 1))
             mended[field] = [one for one in found if one is not None]
-    if not result.keys().isdisjoint(("content", "structuredContent", "isError")) and "role" not in result:
+    if not result.keys().isdisjoint(("content", "structuredContent", "isError", "toolResult")) and "role" not in result:
         mended |= _mend_call_result(result)
     if isinstance(result.get("messages"), list):
         mended["messages"] = [_mend_message(one) for one in result["messages"] if isinstance(one, dict)]
@@ -119,7 +120,7 @@ def _mend_call_result(result: JsonObject) -> Iterator[tuple[str, Any]]:
     given = result.get("content")
     blocks = given if isinstance(given, list) else [] if given is None else [given]
     content = [_mend_block(block) for block in blocks]
-    structured = result.get("structuredContent")
+    structured = result.get("structuredContent", result.get("toolResult"))  # the latter is of 2024
     if structured is not None and not isinstance(structured, dict):
         content += [_text_block(_write_value(structured))] if not content else []
         structured = None
@@ -136,7 +137,7 @@ def _mend_block(block: Any) -> JsonObject:
     """Return a content block; one of a kind that is not known here becomes a text that names it."""
     if not isinstance(block, dict):
         return _text_block(_write_value(block))
-    if not (bad := list(_bad_fields(block, types.ContentBlock))):
+    if not (bad := list(_bad_fields(block, types.ContentBlock))) and "type" in block:
         return block
     rest = {key: one for key, one in block.items() if key not in bad or key == "type"}
     if rest != block and not list(_bad_fields(rest, types.ContentBlock)):

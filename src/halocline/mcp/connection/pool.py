@@ -67,7 +67,7 @@ class Pool:
             found.leaving = None
         found.users.append(setup.tell)
         found.root(setup.folders)
-        found.supervisor.adopt(server)
+        found.supervisor.server = server  # settings that do not affect a running one
         return found.supervisor
 
     def release(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:

@@ -204,10 +204,6 @@ class Supervisor:
             self._session.lifetime.end("a watched file changed")
         self._stamps = stamps
 
-    def adopt(self, server: Server) -> None:
-        """Adopt settings that do not affect a running server."""
-        self.server = server
-
     def root(self, folders: tuple[Path, ...]) -> None:
         """Set the task's folders besides its workspace; a running server is notified if they changed."""
         self._setup = replace(self._setup, folders=folders)

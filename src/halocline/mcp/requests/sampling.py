@@ -3,14 +3,12 @@
 What must stay true: the task's context is never included, whatever the server asks for.
 """
 
-import base64
-import binascii
 from collections.abc import Iterator, Sequence
 
 import mcp_types as types
 
 from halocline.context.pictures import keep_picture
-from halocline.mcp.results import PICTURES
+from halocline.mcp.results import decode_base64
 from halocline.mcp.tool_names import plain_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.mcp import Caller, Wanted
@@ -67,7 +65,7 @@ def _convert_parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Im
         match block:
             case types.TextContent(text=text):
                 yield Text(plain_text(text, LONGEST + 1))
-            case types.ImageContent(data=data, mime_type=kind) if kind in PICTURES:
+            case types.ImageContent(data=data):
                 yield _keep_image(data, blobs)
             case _:
                 raise ToolFailure("Only text and images are supported.")
@@ -75,8 +73,8 @@ def _convert_parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Im
 
 def _keep_image(data: str, blobs: Blobs) -> Image:
     try:
-        return keep_picture(base64.b64decode(data, validate=True), blobs.put)
-    except (binascii.Error, ValueError) as error:
+        return keep_picture(decode_base64(data), blobs.put)
+    except ValueError as error:
         raise ToolFailure("An image is not valid base64.") from error
     except ToolFailure as failure:
         raise ToolFailure(f"An image cannot be shown: {failure.text}.") from failure

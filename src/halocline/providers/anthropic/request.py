@@ -6,12 +6,9 @@ matching. Halocline asks for no tools that the server runs itself, but a gateway
 they came, and are never ours to run.
 """
 
-import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
-from hashlib import sha256
 
 from msgspec.structs import replace
 
@@ -21,9 +18,10 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input, messages as msg
 from halocline.protocol.errors import ModelError
 from halocline.protocol.events import AssistantMessageCompleted, UsageReported
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_name
+from halocline.providers.accepted import fit_id, fit_name
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
@@ -32,7 +30,11 @@ from halocline.providers.json_cache import Fragments
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
-_LONGEST_ID = 64
+_IDS = compile_later(r"[a-zA-Z0-9_-]{1,64}"), 64
+_FORM = json_cache.PartForm(
+    text=lambda text: {"type": "text", "text": text},
+    picture=lambda kind, data: {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}},
+)
 MOST_PAUSES = 20
 """Continuations of one reply; after that it counts as cut off."""
 _BREAKPOINTS = 2
@@ -158,7 +160,7 @@ def _group_messages(messages: Sequence[msg.Message], encoded: Sequence[bytes]) -
 def _encode_blocks(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Iterable[JsonObject]:
     match message:
         case msg.UserMessage():
-            return _encode_content(message.content, blobs)
+            return _FORM.encode_all(message.content, blobs)
         case msg.ToolResult():
             return (_encode_result(message, blobs),)
         case msg.AssistantMessage():
@@ -171,24 +173,9 @@ def _encode_blocks(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> It
             return (block for block in blocks if block)
 
 
-def _encode_content(parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blobs) -> Iterable[JsonObject]:
-    return json_cache.list_content(parts, _encode_text, partial(_encode_image, blobs=blobs))
-
-
-def _encode_text(text: str) -> JsonObject:
-    return {"type": "text", "text": text}
-
-
-def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
-    data = json_cache.encode_image(image, blobs)
-    if data is None:
-        return _encode_text(json_cache.MISSING_PICTURE)
-    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
-
-
 def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
-    block: JsonObject = {"type": "tool_result", "tool_use_id": _wire_id(result.call)}
-    if content := list(_encode_content(result.content, blobs)):
+    block: JsonObject = {"type": "tool_result", "tool_use_id": fit_id(result.call, *_IDS)}
+    if content := _FORM.encode_all(result.content, blobs):
         block["content"] = content
     return block | ({"is_error": True} if result.is_error else {})
 
@@ -196,9 +183,10 @@ def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
 def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObject | None:
     match part:
         case msg.Text():
-            return _encode_text(part.text) if part.text.strip() else None
+            return _FORM.text(part.text) if part.text.strip() else None
         case msg.ToolCall():
-            return {"type": "tool_use", "id": _wire_id(part.id), "name": fit_name(part.name), "input": part.arguments}
+            named = {"id": fit_id(part.id, *_IDS), "name": fit_name(part.name)}
+            return {"type": "tool_use", **named, "input": part.arguments}
         case msg.Thinking() if part.provider != endpoint.vendor.name:
             return None
         case msg.Thinking(redacted=data) if block := _unseal_block(data):
@@ -213,7 +201,7 @@ def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObjec
 
 def _unseal_block(redacted: str) -> JsonObject | None:
     """Return the block of a tool of the server, which `Thinking.redacted` holds as JSON; None for redacted thinking."""
-    return json_input.decode(redacted, JsonObject) if redacted.startswith("{") else None
+    return json_input.decode_or(None, redacted, JsonObject)
 
 
 def _add_usage(before: UsageReported | None, now: UsageReported) -> UsageReported:
@@ -231,9 +219,3 @@ def _without_unanswered(parts: Iterable[msg.AssistantPart]) -> Iterable[msg.Assi
     for part, block in blocks:
         if not block or "tool_use_id" in block or block.get("id") in answered:
             yield part
-
-
-def _wire_id(id: str) -> str:
-    """Replace what this provider rejects: other providers' ids have other characters, or are too long."""
-    plain = re.sub(r"[^a-zA-Z0-9_-]", "_", id)
-    return plain if len(plain) <= _LONGEST_ID else sha256(plain.encode()).hexdigest()

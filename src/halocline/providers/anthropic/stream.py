@@ -17,7 +17,7 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.protocol.values import JsonObject
 from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.http import decode_payload
 from halocline.providers.json_cache import encode_json
 
 _STOPS = {
@@ -88,6 +88,8 @@ class _Block:
 class FromWire(reply.ReplyReader):
     """Translates the payloads of one stream, in order."""
 
+    stops = _STOPS
+
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._blocks: list[_Block] = []
@@ -111,17 +113,6 @@ class FromWire(reply.ReplyReader):
             case "error":
                 raise providers.errors.classify_in_stream(event.error, self._endpoint)
         return ()
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        if not (self.ended or self._stop):
-            raise broken_off(self._endpoint)
-        stop = reply.true_stop_reason(_STOPS.get(self._stop, StopReason.END_TURN), self._usage, self._most)
-        return reply.last_events(self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused)
-
-    @property
-    def is_paused(self) -> bool:
-        """True if the server wants to be asked to go on."""
-        return self._stop == "pause_turn"
 
     def _start(self, index: int, payload: bytes) -> tuple[ModelEvent, ...]:
         sent = decode_payload(_WireBlock, payload, self._endpoint)
@@ -160,7 +151,7 @@ class FromWire(reply.ReplyReader):
         self._blocks.append(block)
         return block
 
-    def _count(self, sent: Any) -> None:
+    def _count(self, sent: object) -> None:
         """Merge counts, which are cumulative and may repeat. The parts of the prompt may come again, divided better."""
         told = {kind: count for kind, name in _COUNTS.items() if (count := reply.read_count(sent, name))}
         before = {kind: self._counts.get(kind, 0) for kind in _PROMPT}
@@ -171,7 +162,7 @@ class FromWire(reply.ReplyReader):
         if isinstance(sent, dict):
             self._usage = Usage(**self._grow(output=told.get("output", 0)))
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         for block in self._blocks:
             if block.call is not None and not block.call.pieces and block.whole_input:
                 block.call.pieces.append(block.whole_input)
@@ -179,17 +170,14 @@ class FromWire(reply.ReplyReader):
         calls = iter(reply.finish_calls(drafts, self._ids, stop))
         for block in self._blocks:
             if block.server_block is not None:
-                yield self._seal_block(block.server_block, "".join(block.server_input))
+                given = "".join(block.server_input)
+                whole = block.server_block | ({"input": reply.parse_arguments(given) or {}} if given else {})
+                yield Thinking(redacted=encode_json(whole).decode(), provider=self._endpoint.vendor.name)
             yield from self._thinking(block)
             if block.words:
                 yield Text("".join(block.words))
             if block.call is not None:
                 yield next(calls)
-
-    def _seal_block(self, block: JsonObject, given: str) -> Thinking:
-        if given:
-            block = block | {"input": reply.parse_arguments(given) or {}}
-        return Thinking(redacted=encode_json(block).decode(), provider=self._endpoint.vendor.name)
 
     def _thinking(self, block: _Block) -> Iterable[Thinking]:
         thoughts, signature = "".join(block.thoughts), "".join(block.signature)

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING
 
 from halocline.installation import extra_command
 from halocline.net.network import Network
-from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
+from halocline.protocol.errors import ModelError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.terminal_text import cut_words
 from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.errors import describe_failure
 from halocline.providers.tokens import Token, Tokens
 
 if TYPE_CHECKING:
     from halocline.providers.auth.entra_library import Credential
 
-HINT = (
-    "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET. Your account needs the "
-    "role Cognitive Services OpenAI User."
-)
 _SHOWN = 300
 _CODE = re.compile(r"AADSTS\d+:[^\n]*")
 _ATTEMPT = re.compile(r"^\t\w+: (.*)", re.MULTILINE)
@@ -66,8 +63,7 @@ class _SignIn:
         except Exception as error:
             if self._credential and self._credential.unreachable:
                 raise self._credential.unreachable from error
-            text = f"Entra ID gave no token for {self._title}: {_shorten_reason(str(error))}"
-            raise ModelError(ModelErrorKind.AUTH, text, HINT) from error
+            raise describe_failure("no_token", who=self._title, reason=_shorten_reason(str(error))) from error
         return Token(Secret(value), expires_at)
 
 

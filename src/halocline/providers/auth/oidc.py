@@ -26,6 +26,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.protocol.waiting import wait_until
 from halocline.providers.catalog.vendor import Oidc, Vendor
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.errors import describe_failure
 from halocline.providers.tokens import Token, is_current
 
 _DOCUMENTS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
@@ -72,10 +73,6 @@ class _Answer(Value, frozen=True):
     id_token: str = ""
 
 
-class _Claims(Value, frozen=True):
-    nonce: str = ""
-
-
 class _Refused(Exception):
     """The server's own words."""
 
@@ -119,11 +116,9 @@ class Exchange:
         try:
             answer = await _ask_for_tokens(self._server.token_endpoint, form, self._network)
         except _Refused as refused:
-            text = f"{self._vendor.title} rejected the sign-in: {refused}"
-            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.") from None
+            raise describe_failure("sign_in_rejected", who=self._vendor.title, reason=refused) from None
         if answer.id_token and not compare_digest(_read_nonce(answer.id_token), self._nonce):
-            text = f"{self._vendor.title} answered to another sign-in."
-            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again, in one window alone.")
+            raise describe_failure("other_sign_in", who=self._vendor.title)
         return encode_sign_in(_make_sign_in(self._server.token_endpoint, self._oidc.client, answer))
 
     async def _find_server(self) -> _Server:
@@ -138,8 +133,7 @@ class Exchange:
                 for url in (found.authorization_endpoint, found.token_endpoint):
                     _check_address(url, self._vendor)
                 return found
-        text = f"{self._oidc.issuer} does not describe a sign-in."
-        raise ModelError(ModelErrorKind.NOT_FOUND, text, hint)
+        raise ModelError(ModelErrorKind.NOT_FOUND, f"{self._oidc.issuer} does not describe a sign-in.", hint)
 
 
 def read_sign_in(key: str) -> SignedIn | None:
@@ -199,8 +193,8 @@ class Renewal:
         except _Refused as refused:
             # Another process may have been faster: the server takes a token for a renewal once.
             if not await wait_until(self._is_current, _PATIENCE, _PAUSE):
-                text = f"Your sign-in to {self._vendor.title} has ended: {refused}"
-                raise ModelError(ModelErrorKind.AUTH, text, f"Run: halo login {self._vendor.name}") from None
+                who, vendor = self._vendor.title, self._vendor.name
+                raise describe_failure("sign_in_ended", who=who, vendor=vendor, reason=refused) from None
             return
         await self._store.keep(self._newest)
 
@@ -229,8 +223,7 @@ async def _ask_for_tokens(url: str, form: Mapping[str, str], network: Network) -
     if 400 <= status < 500:
         raise _Refused(words or f"status {status}")
     # Neither the answer nor the cause is shown: they may contain tokens.
-    text = f"{urlsplit(url).netloc} gave no tokens (status {status})."
-    raise ModelError(ModelErrorKind.SERVER, text, "Try again in a minute.", status=status)
+    raise describe_failure("no_tokens", who=urlsplit(url).netloc, status=status)
 
 
 async def _send(url: str, form: Mapping[str, str], network: Network) -> Fetched:
@@ -251,7 +244,7 @@ def _read_nonce(id_token: str) -> str:
     """Return the nonce of a token that came from the server itself over TLS, which proves its origin."""
     try:
         payload = id_token.split(".")[1]
-        claims = json_input.decode_or(_Claims(), urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), _Claims)
+        claims = json_input.decode_or({}, urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), JsonObject)
     except (IndexError, ValueError):
         return ""
-    return claims.nonce
+    return str(claims.get("nonce", ""))

@@ -12,12 +12,11 @@ import msgspec
 from halocline._version import __version__
 from halocline.net.http import fetch
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject
 from halocline.providers.auth.oidc import METHOD, hash_verifier
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify_refusal
+from halocline.providers.errors import classify_refusal, describe_failure
 
 _REFUSALS = (400, 403)
 
@@ -48,13 +47,11 @@ class Exchange:
         at, headers = self._endpoint, {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
         answer = await fetch(f"{at.url}/auth/keys", at.network, headers, msgspec.json.encode(body), most=65_536)
         if answer.status in _REFUSALS:
-            text = f"OpenRouter rejected the code (status {answer.status}): it is wrong, expired or already used."
-            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=answer.status)
+            raise describe_failure("code_rejected", status=answer.status)
         if answer.status != 200:
             raise classify_refusal(answer.status, answer.body, answer.headers, at)
         key = json_input.decode_or({}, answer.body, JsonObject).get("key")
         if not isinstance(key, str):
             # The answer is not shown: it may contain the key.
-            text = "OpenRouter's answer to the sign-in contains no key."
-            raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or create a key by hand.")
+            raise describe_failure("no_key")
         return Secret(key)

@@ -6,7 +6,6 @@ the part they came with; and the encoded contents of one request are a prefix of
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from functools import partial
 from urllib.parse import quote
 
 from halocline.net.http import HttpClient
@@ -29,6 +28,10 @@ from halocline.providers.thinking import for_gemini
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
 # The API's own value for calls made by another model or a person: ai.google.dev/gemini-api/docs/thought-signatures
 _UNSIGNED = "skip_thought_signature_validator"
+_FORM = json_cache.PartForm(
+    text=lambda text: {"text": text},
+    picture=lambda kind, data: {"inlineData": {"mimeType": kind, "data": data}},
+)
 
 
 class Gemini(ServedModel[Fragment]):
@@ -122,27 +125,18 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
 def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case msg.UserMessage():
-            picture = partial(_encode_image, blobs=blobs)
-            parts = json_cache.list_content(message.content, lambda text: {"text": text}, picture)
-            return Fragment(_encode_content("user", parts))
+            return Fragment(_encode_content("user", _FORM.encode_all(message.content, blobs)))
         case msg.AssistantMessage():
             return Fragment(_encode_content("model", _encode_reply(message, endpoint)))
         case msg.ToolResult():
             response = {"error" if message.is_error else "output": message.text}
-            pictures = (_encode_image(part, blobs) for part in message.content if isinstance(part, msg.Image))
+            pictures = (_FORM.encode(part, blobs) for part in message.content if isinstance(part, msg.Image))
             return Fragment(json_cache.encode_json(response), json_cache.encode_parts(pictures))
 
 
 def _encode_content(role: str, parts: Iterable[JsonObject]) -> bytes:
     content = {"role": role, "parts": list(parts)}
     return json_cache.encode_json(content) if content["parts"] else b""
-
-
-def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
-    data = json_cache.encode_image(image, blobs)
-    if data is None:
-        return {"text": json_cache.MISSING_PICTURE}
-    return {"inlineData": {"mimeType": image.media_type, "data": data}}
 
 
 def _encode_reply(message: msg.AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:

@@ -5,7 +5,7 @@ with other text. The stream has no end marker: a reply is complete once it has a
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,19 +13,20 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta
-from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
-from halocline.protocol.values import JsonObject
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall
 from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.http import decode_payload
 
 _REFUSALS = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII ESCALATION IMAGE_SAFETY "
     "IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION MODEL_ARMOR"
 )
+_BLOCKED = "the prompt was blocked"
 _STOPS = {
+    _BLOCKED: StopReason.REFUSAL,
     **dict.fromkeys(("MAX_TOKENS", "CONTINUATION"), StopReason.MAX_TOKENS),
     **dict.fromkeys(_REFUSALS.split(), StopReason.REFUSAL),
 }
@@ -43,13 +44,13 @@ _FAILED_STOPS = {
 _BAD_CALLS = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 _TRIED = re.compile(r"default_api[.:]([\w.-]+)\s*")
 
-_COUNTS = (
-    "promptTokenCount",
-    "toolUsePromptTokenCount",
-    "cachedContentTokenCount",
-    "candidatesTokenCount",
-    "thoughtsTokenCount",
-)
+_COUNTS = {
+    "prompt": (("promptTokenCount",),),
+    "in_tools": (("toolUsePromptTokenCount",),),
+    "cached": (("cachedContentTokenCount",),),
+    "output": (("candidatesTokenCount",),),
+    "reasoning": (("thoughtsTokenCount",),),
+}
 
 
 class _WireCall(msgspec.Struct):
@@ -101,11 +102,11 @@ class _Piece:
 class FromWire(reply.ReplyReader):
     """Translates the payloads of one stream, in order."""
 
+    stops, failures, counts = _STOPS, _FAILED_STOPS, _COUNTS
+
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._pieces: list[_Piece] = []
-        self._why = ""
-        self._blocked = ""
 
     @property
     def is_finished(self) -> bool:
@@ -115,12 +116,11 @@ class FromWire(reply.ReplyReader):
         chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
-        if isinstance(chunk.usage_metadata, dict):
-            self._count(chunk.usage_metadata)
+        self._count(chunk.usage_metadata)
         if isinstance(feedback := chunk.prompt_feedback, dict) and (block := feedback.get("blockReason")):
             words = filter(None, (str(block), reply.read_word(feedback.get("blockReasonMessage"))))
-            self._blocked = f"the prompt was blocked: {', '.join(words)}"
-        if not chunk.candidates:
+            self._stop, self._why = _BLOCKED, ", ".join(words)
+        if not chunk.candidates or self._stop == _BLOCKED:
             return ()
         candidate = chunk.candidates[0]
         self._stop = reply.read_word(candidate.finish_reason) or self._stop
@@ -128,22 +128,11 @@ class FromWire(reply.ReplyReader):
         parts = (candidate.content and candidate.content.parts) or ()
         return tuple(event for part in parts for event in self._part(part))
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        if not (self._stop or self._blocked):
-            raise broken_off(self._endpoint)
-        if kind := self._failure():
-            reason = f"{self._stop}: {self._why}" if self._why else self._stop
-            text = f"{self._endpoint.vendor.title} failed before the reply was complete ({reason})."
-            raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop, StopReason.END_TURN)
-        why = self._blocked or ": ".join(filter(None, (self._stop, self._why)))
-        return reply.last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
-
     def _failure(self) -> ModelErrorKind | None:
         """Return the kind of failure, if any. A malformed call without details can only be retried."""
         if self._stop in _BAD_CALLS and not self._why and not self._drafts():
             return ModelErrorKind.MALFORMED
-        return _FAILED_STOPS.get(self._stop)
+        return super()._failure()
 
     def _part(self, sent: _WirePart) -> tuple[ModelEvent, ...]:
         if sent.function_call is not None:
@@ -165,11 +154,7 @@ class FromWire(reply.ReplyReader):
         self._pieces.append(_Piece(signature=signature, call=draft))
         return draft.preview()
 
-    def _count(self, sent: JsonObject) -> None:
-        """Merge counts: they are cumulative and may be missing."""
-        self._usage = _read_usage(self._grow(**{name: reply.read_count(sent, name) for name in _COUNTS}))
-
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()
         calls = iter(reply.finish_calls(drafts, self._ids, stop))
         for piece in self._pieces:
@@ -201,11 +186,3 @@ class FromWire(reply.ReplyReader):
         name = reply.plain_name(tried[1]) if tried else reply.NO_NAME
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
-
-
-def _read_usage(counts: Mapping[str, int]) -> Usage:
-    """Convert usage: the prompt includes cached tokens, which are subtracted; thoughts count as output."""
-    prompt, in_tools, cached, written, thoughts = (counts[name] for name in _COUNTS)
-    return Usage(
-        input=max(0, prompt + in_tools - cached), output=written + thoughts, cache_read=cached, reasoning=thoughts
-    )

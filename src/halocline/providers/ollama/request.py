@@ -69,12 +69,10 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes], o
     if request.tools:
         head["tools"] = encode_tools(request)
     messages = [json_cache.encode_json({"role": "system", "content": request.system})] if request.system else []
-    messages += fragments.written(request.messages, _write_messages)
+    messages += fragments.written(
+        request.messages, lambda _, encoded: json_cache.join_parts(put_in_turn(filter(None, encoded)))
+    )
     return [encode_head(head, endpoint), b',"messages":[', *json_cache.separate_parts(messages), b"]}"]
-
-
-def _write_messages(_: Sequence[msg.Message], encoded: Sequence[bytes]) -> bytes:
-    return json_cache.join_parts(put_in_turn(filter(None, encoded)))
 
 
 class Encoder:

@@ -13,8 +13,10 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.http import decode_payload
 from halocline.providers.reply_text import ReplyText
+
+_STOPS = {"length": StopReason.MAX_TOKENS}
 
 
 class _WireFunction(msgspec.Struct):
@@ -49,6 +51,8 @@ class _WireLine(msgspec.Struct):
 class FromWire(reply.ReplyReader):
     """Translates the lines of one stream, in order."""
 
+    stops = _STOPS
+
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._drafts: list[reply.CallDraft] = []
@@ -64,12 +68,8 @@ class FromWire(reply.ReplyReader):
             self._usage = Usage(*counts)
         return tuple(self._translate(line.message)) if line.message else ()
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        if not self.ended:
-            raise broken_off(self._endpoint)
-        stop = StopReason.MAX_TOKENS if self._stop == "length" else StopReason.END_TURN
-        stop = reply.true_stop_reason(stop, self._usage, self._most)
-        return (*self._text.end(), *reply.last_events(self._endpoint, self._parts(stop), stop, self.spent()))
+    def _last(self) -> Iterable[ModelEvent]:
+        return self._text.end()
 
     def _translate(self, message: _WireMessage) -> Iterable[ModelEvent]:
         yield from self._text.add(message.thinking or "", message.content or "")
@@ -80,7 +80,7 @@ class FromWire(reply.ReplyReader):
             self._drafts.append(draft)
             yield from draft.preview()
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         thoughts, words = self._text.whole()
         if thoughts:
             yield Thinking(thoughts, provider=self._endpoint.vendor.name)

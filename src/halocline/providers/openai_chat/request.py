@@ -6,7 +6,6 @@ What this server accepts of a history stands in `_Encoder`.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from functools import partial
 
 from halocline import providers
 from halocline.net.http import HttpClient
@@ -28,6 +27,10 @@ _MISTRAL = ("mistral", "ministral", "mixtral", "devstral", "codestral", "magistr
 _NINE = compile_later(r"[a-zA-Z0-9]{9}"), 9
 _FORTY = compile_later(r"[a-zA-Z0-9_-]{1,40}"), 40
 """Forms of ids, and the length of those that replace others: Mistral's; and what both OpenAI and Anthropic take."""
+_FORM = json_cache.PartForm(
+    text=lambda text: {"type": "text", "text": text},
+    picture=lambda kind, data: {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}},
+)
 
 
 class OpenAIChat(ServedModel[Fragment]):
@@ -67,7 +70,10 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
         head |= vendor.claude_fields
     if request.tools:
         head["tools"] = encode_tools(request)
-    messages = [*_encode_system(request), *fragments.written(request.messages, partial(_write_messages, endpoint))]
+    written = fragments.written(
+        request.messages, lambda some, encoded: json_cache.join_parts(_list_messages(endpoint, some, encoded))
+    )
+    messages = [*_encode_system(request), *written]
     return [encode_head(head, endpoint), b',"messages":[', *json_cache.separate_parts(messages), b"]}"]
 
 
@@ -83,10 +89,6 @@ def list_messages(request: Request, endpoint: Endpoint, fragments: Fragments[Fra
 
 def _encode_system(request: Request) -> list[bytes]:
     return [json_cache.encode_json({"role": "system", "content": request.system})] if request.system else []
-
-
-def _write_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> bytes:
-    return json_cache.join_parts(_list_messages(endpoint, messages, encoded))
 
 
 def _list_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
@@ -113,15 +115,6 @@ def _picture_message(pictures: Sequence[bytes]) -> bytes:
     return b'{"role":"user","content":[' + json_cache.join_parts(pictures) + b"]}"
 
 
-def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
-    if not isinstance(part, msg.Image):
-        return {"type": "text", "text": part.words}
-    data = json_cache.encode_image(part, blobs)
-    if data is None:
-        return {"type": "text", "text": json_cache.MISSING_PICTURE}
-    return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
-
-
 def _is_mistral(endpoint: Endpoint) -> bool:
     """True for a model whose server checks ids, and wants a reply behind results: so do its templates elsewhere."""
     return any(family in endpoint.name.lower() for family in _MISTRAL)
@@ -144,7 +137,7 @@ class _Encoder:
         """Encode one message; empty for a reply that has nothing to send back."""
         match message:
             case msg.UserMessage():
-                content = json_cache.encode_content(message.content, partial(_encode_part, blobs=self._blobs))
+                content = _FORM.encode_plain(message.content, self._blobs)
                 return Fragment(json_cache.encode_json({"role": "user", "content": content}))
             case msg.ToolResult():
                 return self._encode_result(message)
@@ -163,7 +156,7 @@ class _Encoder:
         if pictures:
             text = f"{text}\n[The images of this result follow in the next user message.]".strip()
         message = {"role": "tool", "tool_call_id": self._fit_id(result.call), "content": text}
-        parts = json_cache.encode_parts(_encode_part(image, self._blobs) for image in pictures)
+        parts = json_cache.encode_parts(_FORM.encode(image, self._blobs) for image in pictures)
         return Fragment(json_cache.encode_json(message), parts)
 
     def _encode_reply(self, message: msg.AssistantMessage) -> JsonObject:

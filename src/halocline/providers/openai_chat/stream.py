@@ -10,13 +10,13 @@ import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
+from halocline.protocol.errors import ModelErrorKind
+from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.http import decode_payload
 from halocline.providers.openai_chat.opaque import ENTRY_LISTS, REASONING_FIELDS, OpaqueEntries, seal_call
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
-from halocline.providers.reply import ReplyReader, finish_calls, last_events, read_count, read_word, true_stop_reason
+from halocline.providers.reply import ReplyReader, finish_calls, read_word
 from halocline.providers.reply_text import ReplyText
 
 _STOPS = {
@@ -29,7 +29,7 @@ _STOPS = {
     "sensitive": StopReason.REFUSAL,
 }
 
-# Some servers report a failure as the stop reason. Google appends the cause after a colon.
+# Some servers report a failure as the stop reason.
 _FAILED_STOPS = {
     "abort": ModelErrorKind.SERVER,
     "error": ModelErrorKind.SERVER,
@@ -39,12 +39,13 @@ _FAILED_STOPS = {
 }
 
 _COUNTS = {
-    "prompt": (("prompt_tokens",),),
-    "output": (("completion_tokens",),),
+    "prompt": (("prompt_tokens",), ("input_tokens",), ("usage", "prompt_tokens")),
+    "output": (("completion_tokens",), ("output_tokens",), ("usage", "completion_tokens")),
     "total": (("total_tokens",),),
     "reasoning": (("completion_tokens_details", "reasoning_tokens"),),
     "cached": (
         ("prompt_tokens_details", "cached_tokens"),
+        ("input_tokens_details", "cached_tokens"),
         ("cached_tokens",),
         ("cache_read_input_tokens",),
         ("prompt_cache_hit_tokens",),
@@ -55,7 +56,7 @@ _COUNTS = {
         ("cache_creation_input_tokens",),
     ),
 }
-"""Where each count may stand: OpenAI's place first, then Moonshot's, LiteLLM's and DeepSeek's."""
+"""Where each count may stand: OpenAI's place first, then its other API's, Groq's, Moonshot's, LiteLLM's, DeepSeek's."""
 
 
 class _WireDelta(msgspec.Struct):
@@ -71,15 +72,9 @@ class _WireDelta(msgspec.Struct):
 
     @property
     def is_plain(self) -> bool:
-        """True if it holds nothing but words, as nearly always."""
+        """True if it holds nothing but words, or nothing but pieces of calls, as nearly always."""
         more = self.reasoning or self.reasoning_content or self.reasoning_details or self.thinking_blocks
-        return type(self.content) is str and not (self.tool_calls or more or self.refusal)
-
-    @property
-    def has_only_calls(self) -> bool:
-        """True if it holds nothing but pieces of calls, as nearly all others."""
-        more = self.reasoning or self.reasoning_content or self.reasoning_details or self.thinking_blocks
-        return bool(self.tool_calls) and not (self.content or more or self.refusal)
+        return not (more or self.refusal or (self.content and self.tool_calls) or isinstance(self.content, list))
 
 
 class _WireChoice(msgspec.Struct):
@@ -96,11 +91,14 @@ class _WireChunk(msgspec.Struct):
 
     choices: list[_WireChoice] | None = None
     usage: Any = None
+    x_groq: Any = None
     error: Any = None
 
 
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
+
+    stops, failures, counts = _STOPS, _FAILED_STOPS, _COUNTS
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
@@ -109,16 +107,11 @@ class FromWire(ReplyReader):
         self._opaque = OpaqueEntries()
         self._field = ""
         self._stops_early = False
-        self._refused = False
 
     @property
     def is_finished(self) -> bool:
         """False also where the server stops after each piece, or will tell why it failed."""
-        return self.ended or bool(self._stop and not self._stops_early and self._reason not in _FAILED_STOPS)
-
-    @property
-    def _reason(self) -> str:
-        return self._stop.partition(":")[0]
+        return self.ended or bool(self._stop and not self._stops_early and not self._failure())
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
@@ -127,8 +120,8 @@ class FromWire(ReplyReader):
         chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
-        if chunk.usage:
-            self._count(chunk.usage)
+        if usage := chunk.usage or chunk.x_groq:
+            self._count(usage)
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]
@@ -143,54 +136,31 @@ class FromWire(ReplyReader):
             return ()
         if delta.is_plain and self._text.has_only_words and delta.content:
             return (self._text.add_words(str(delta.content)),)
-        if delta.has_only_calls:
+        if delta.is_plain and delta.tool_calls:
             return tuple(event for fragment in delta.tool_calls or () for event in self._calls.add(fragment))
         return self._translate_mixed(delta)
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        if not (self.ended or self._stop):
-            raise broken_off(self._endpoint)
-        reason = self._reason
-        if kind := _FAILED_STOPS.get(reason):
-            text = f"{self._endpoint.vendor.title} failed before the reply was complete."
-            raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = _STOPS.get(reason, StopReason.END_TURN)
-        stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
-        rest = self._text.end()
-        refused_for = self._stop if _STOPS.get(reason) is StopReason.REFUSAL else ""
-        return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=refused_for))
+    def _last(self) -> Iterable[ModelEvent]:
+        return self._text.end()
 
     def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         field = next((name for name in REASONING_FIELDS if isinstance(said := getattr(delta, name), str) and said), "")
         self._field = self._field or field
         thoughts, text = _thoughts_and_words(delta, field)
         readable = "".join(self._opaque.add(name, getattr(delta, name)) for name in ENTRY_LISTS)
-        self._refused = self._refused or bool(delta.refusal)
+        self._is_refused = self._is_refused or bool(delta.refusal)
         events = self._text.add(thoughts or readable, text)
         for fragment in delta.tool_calls or ():
             events += self._calls.add(fragment)
         return tuple(events)
 
     def _count(self, sent: Any) -> None:
-        """Count what was told so far. `prompt_tokens` includes cached tokens, which are subtracted."""
-        told = {kind: max(read_count(sent, *path) for path in paths) for kind, paths in _COUNTS.items()}
-        counts = self._grow(**told)
-        cached, written, output = counts["cached"], counts["written"], counts["output"]
-        if counts["total"] == counts["prompt"] + output + counts["reasoning"]:
-            # Some servers do not count reasoning as completion.
-            output += counts["reasoning"]
-        self._usage = Usage(
-            input=max(0, counts["prompt"] - cached - written),
-            output=output,
-            cache_read=cached,
-            cache_write=written,
-            reasoning=counts["reasoning"],
-        )
+        super()._count(sent)
         # What OpenRouter charged; with your own key, only its fee.
         if isinstance(sent, dict) and isinstance(cost := sent.get("cost"), int | float) and not sent.get("is_byok"):
             self._cost = float(cost)
 
-    def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         provider = self._endpoint.vendor.name
         is_known = self._endpoint.vendor.reasoning_field or self._endpoint.info.reasoning_field
         (thoughts, words), opaque = self._text.whole(), self._opaque.seal("" if is_known else self._field)

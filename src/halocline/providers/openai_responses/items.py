@@ -136,7 +136,10 @@ class Output:
     def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         """Yield the message's content."""
         called = [part for part in self._parts if isinstance(part, _Item)]
-        calls = iter(finish_calls([_draft_call(item) for item in called], self._ids, stop))
+        for item in called:
+            if item.call and item.announced and not item.call.pieces:
+                item.call.pieces.append(item.announced)
+        calls = iter(finish_calls([item.call or CallDraft() for item in called], self._ids, stop))
         for part in self._parts:
             match part:
                 case _Words():
@@ -194,7 +197,10 @@ class Output:
         received = item.received.setdefault((kind, passage), [])
         received.append(text)
         if kind in _THOUGHTS:
-            return self._think(self._thoughts(item), text, begins=len(received) == 1)
+            thoughts = self._thoughts(item)
+            shown = f"\n\n{text}" if len(received) == 1 and thoughts.pieces else text
+            thoughts.pieces.append(shown)
+            return (ThinkingDelta(shown),)
         self.refused = self.refused or kind == "refusal"
         apart = self._words is not None and self._words.item is not item
         if self._words is None or apart:
@@ -202,11 +208,6 @@ class Output:
             self._parts.append(self._words)
         self._words.pieces.append(text)
         return (TextDelta(text, apart=apart),)
-
-    def _think(self, thoughts: _Thoughts, text: str, begins: bool) -> tuple[ModelEvent, ...]:
-        shown = f"\n\n{text}" if begins and thoughts.pieces else text
-        thoughts.pieces.append(shown)
-        return (ThinkingDelta(shown),)
 
     def _rest(self, item: _Item, kind: str, sent: WireItem) -> Iterator[ModelEvent]:
         for passage, missing in _new_passages(item.of_kind(kind), _list_passages(sent, kind)):
@@ -220,13 +221,6 @@ class Output:
         elif whole and parse_arguments(pieces) is None:
             call.pieces, call.shown = [whole], 1
         return call.preview()
-
-
-def _draft_call(item: _Item) -> CallDraft:
-    call = item.call or CallDraft()
-    if not call.pieces and item.announced:
-        call.pieces.append(item.announced)
-    return call
 
 
 def _list_passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,6 @@ results follow their calls; and the encoded items of one request are a prefix of
 """
 
 from collections.abc import AsyncGenerator, Iterator
-from functools import partial
 
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
@@ -25,6 +24,10 @@ from halocline.providers.thinking import for_responses
 _LEAST_TOKENS = 16
 _IDS = compile_later(r"(?s).{0,64}"), 64
 """Ids of other providers may be longer."""
+_FORM = json_cache.PartForm(
+    text=lambda text: {"type": "input_text", "text": text},
+    picture=lambda kind, data: {"type": "input_image", "detail": "auto", "image_url": f"data:{kind};base64,{data}"},
+)
 
 
 class OpenAIResponses(ServedModel[bytes]):
@@ -73,7 +76,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragment
 def _encode_items(message: msg.Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case msg.UserMessage():
-            content = json_cache.encode_content(message.content, partial(_encode_part, blobs=blobs))
+            content = _FORM.encode_plain(message.content, blobs)
             yield json_cache.encode_json(_encode_message("user", content))
         case msg.ToolResult():
             yield json_cache.encode_json(_encode_result(message, blobs))
@@ -85,21 +88,10 @@ def _encode_message(role: str, content: str | list[JsonObject]) -> JsonObject:
     return {"type": "message", "role": role, "content": content}
 
 
-def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
-    if not isinstance(part, msg.Image):
-        return {"type": "input_text", "text": part.words}
-    data = json_cache.encode_image(part, blobs)
-    if data is None:
-        return {"type": "input_text", "text": json_cache.MISSING_PICTURE}
-    return {"type": "input_image", "detail": "auto", "image_url": f"data:{part.media_type};base64,{data}"}
-
-
 def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
     text = json_cache.text_of_result(result)
     pictures = [part for part in result.content if isinstance(part, msg.Image)]
-    output = (
-        [_encode_part(msg.Text(text), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else text
-    )
+    output = _FORM.encode_plain((msg.Text(text), *pictures), blobs)
     return {"type": "function_call_output", "call_id": fit_id(result.call, *_IDS), "output": output}
 
 

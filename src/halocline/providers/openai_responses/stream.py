@@ -3,19 +3,18 @@
 Events and items of unknown types are ignored; `items` assembles the output items.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
 
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.messages import StopReason, Usage
-from halocline.protocol.values import JsonObject
+from halocline.protocol.messages import AssistantPart, StopReason
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.http import decode_payload
 from halocline.providers.openai_responses.items import Output, WireItem
-from halocline.providers.reply import ReplyReader, last_events, read_count, read_number, read_word, true_stop_reason
+from halocline.providers.reply import ReplyReader, read_number, read_word
 
 _KINDS = {
     "response.output_text": "text",
@@ -23,6 +22,15 @@ _KINDS = {
     "response.reasoning_summary_text": "summary",
     "response.reasoning_text": "reasoning",
     "response.function_call_arguments": "arguments",
+}
+_STOPS = {"content_filter": StopReason.REFUSAL, "incomplete": StopReason.MAX_TOKENS}
+_COUNTS = {
+    "prompt": (("input_tokens",), ("prompt_tokens",)),
+    "output": (("output_tokens",), ("completion_tokens",)),
+    "total": (("total_tokens",),),
+    "reasoning": (("output_tokens_details", "reasoning_tokens"),),
+    "cached": (("input_tokens_details", "cached_tokens"),),
+    "written": (("input_tokens_details", "cache_write_tokens"),),
 }
 _NOTHING = msgspec.Raw(b"{}")
 
@@ -57,10 +65,11 @@ class _WireResponse(msgspec.Struct):
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
+    stops, counts = _STOPS, _COUNTS
+
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._output = Output(self._ids, endpoint.vendor.name)
-        self._meant = StopReason.END_TURN
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
@@ -84,11 +93,8 @@ class FromWire(ReplyReader):
                 return self._close(response, ending)
         return ()
 
-    def finish(self) -> tuple[ModelEvent, ...]:
-        if not self.ended:
-            raise broken_off(self._endpoint)
-        stop = StopReason.REFUSAL if self._output.refused else true_stop_reason(self._meant, self._usage, self._most)
-        return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
+    def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
+        return self._output.parts(stop)
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = read_number(event.summary_index if kind == "summary" else event.content_index) or 0
@@ -101,36 +107,20 @@ class FromWire(ReplyReader):
         return ()
 
     def _close(self, response: _WireResponse, ending: str) -> tuple[ModelEvent, ...]:
-        if isinstance(response.usage, dict):
-            self._usage = _read_usage(response.usage)
+        self._count(response.usage)
         if ending == "failed" or response.status == "failed":
             raise providers.errors.classify_in_stream(response.error or {"code": "server_error"}, self._endpoint)
         self.ended = True
-        if ending == "incomplete" or response.incomplete_details is not None:
-            self._meant = _stop_reason(response.incomplete_details)
-        return self._output.close((self._item(raw), _read_text(raw)) for raw in response.output or ())
+        details = response.incomplete_details
+        if ending == "incomplete" or details is not None:
+            filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
+            self._stop = "content_filter" if filtered else "incomplete"  # for an unknown reason it may be cut
+        events = self._output.close((self._item(raw), _read_text(raw)) for raw in response.output or ())
+        self._is_refused = self._output.refused
+        return events
 
     def _item(self, raw: msgspec.Raw) -> WireItem:
         return decode_payload(WireItem, bytes(raw), self._endpoint)
-
-
-def _stop_reason(details: Any) -> StopReason:
-    """Why a reply is incomplete. An unknown reason counts as a limit: the reply may be cut."""
-    filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
-    return StopReason.REFUSAL if filtered else StopReason.MAX_TOKENS
-
-
-def _read_usage(sent: JsonObject) -> Usage:
-    """Convert usage; `input_tokens` includes cached tokens, which are subtracted."""
-    cache_read = read_count(sent, "input_tokens_details", "cached_tokens")
-    cache_write = read_count(sent, "input_tokens_details", "cache_write_tokens")
-    return Usage(
-        input=max(0, read_count(sent, "input_tokens") - cache_read - cache_write),
-        output=read_count(sent, "output_tokens"),
-        cache_read=cache_read,
-        cache_write=cache_write,
-        reasoning=read_count(sent, "output_tokens_details", "reasoning_tokens"),
-    )
 
 
 def _read_text(raw: msgspec.Raw) -> str:

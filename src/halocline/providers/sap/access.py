@@ -16,7 +16,6 @@ from halocline import providers
 from halocline.net.address import address_of
 from halocline.net.http import fetch
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
@@ -78,9 +77,7 @@ class Access:
         try:
             return json_input.decode(self._endpoint.key, ServiceKey)
         except msgspec.DecodeError:
-            text = "The key for SAP AI Core is no service key."
-            hint = "Set AICORE_SERVICE_KEY to the whole JSON of the service key, on one line."
-            raise ModelError(ModelErrorKind.AUTH, text, hint) from None
+            raise providers.errors.describe_failure("no_service_key") from None
 
     async def _ask_for_token(self) -> Token:
         key = self._read_key()
@@ -96,12 +93,11 @@ class Access:
         running = sorted((each for each in found.resources if each.deployment_url), key=lambda each: each.start_time)
         if not running:
             group = at.headers["ai-resource-group"]
-            text = f"SAP AI Core has no running orchestration deployment in the resource group {group}."
-            raise ModelError(ModelErrorKind.NOT_FOUND, text, f"Deploy one, or name another group in {GROUP}.")
+            raise providers.errors.describe_failure("no_deployment", group=group, variable=GROUP)
         where = running[-1].deployment_url
         if address_of(where) != address_of(at.url):
-            text = f"The deployment is at {urlsplit(where).netloc}, another server than {urlsplit(at.url).netloc}."
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Nothing was sent there. Check the service key.")
+            there, own = urlsplit(where).netloc, urlsplit(at.url).netloc
+            raise providers.errors.describe_failure("deployed_elsewhere", there=there, own=own)
         return where
 
     async def _fetch(self, kind: type[T], url: str, headers: dict[str, str], body: bytes | None = None) -> T:

@@ -74,14 +74,12 @@ class Scripted:
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Play the turn that answers the request. Raises ModelError."""
         self._require_room(request)
-        if request.summary:
-            async for event in self._sum_up(request):
-                yield event
-            return
-        position = self._position(request)
+        position = -1 if request.summary else self._position(request)
         if position == len(self._turns):
             raise self._over()
-        turn = self._turns[position]
+        if request.summary and not self._summary:
+            raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
+        turn = Turn(self._summary, delay=self._summary_delay) if request.summary else self._turns[position]
         if problem := turn.unmet(newest_text(request.messages)):
             raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Fix the script or the task.")
         turn = _cut_reply(turn, request.max_tokens) if request.is_capped else turn
@@ -101,14 +99,6 @@ class Scripted:
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
-
-    async def _sum_up(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        if not self._summary:
-            raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
-        await asyncio.sleep(self._summary_delay)
-        turn = Turn(text=self._summary)
-        yield UsageReported(usage=_estimate_usage(request, turn), cost=0.0, window=self._window)
-        yield AssistantMessageCompleted(message=self._message(turn, ()))
 
     def _require_room(self, request: Request) -> None:
         size = _estimate_usage(request, Turn()).total

@@ -64,13 +64,9 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"cal
 
     def unmet(self, newest: str) -> str:
         """Say in one sentence what is wrong with the newest messages; empty when nothing is."""
-        for text in _as_list(self.expect):
-            if text not in newest:
-                return f"The script expected {text!r}, but the newest messages were: {_shorten_text(newest)!r}"
-        for text in _as_list(self.unexpected):
-            if text in newest:
-                return f"The script did not expect {text!r}, but the newest messages were: {_shorten_text(newest)!r}"
-        return ""
+        wrong = [f"expected {text!r}" for text in _as_list(self.expect) if text not in newest]
+        wrong += [f"did not expect {text!r}" for text in _as_list(self.unexpected) if text in newest]
+        return f"The script {wrong[0]}, but the newest messages were: {_shorten_text(newest)!r}" if wrong else ""
 
     @property
     def streamed_text(self) -> str:

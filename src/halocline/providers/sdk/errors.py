@@ -9,7 +9,7 @@ from halocline.net.network_failures import broken_error, stalled_error
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.terminal_text import cut_words
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify_in_stream, classify_refusal
+from halocline.providers.errors import classify_in_stream, classify_refusal, describe_failure
 
 Kind = ModelErrorKind
 
@@ -43,12 +43,10 @@ def translate_error(error: Exception, endpoint: Endpoint) -> ModelError:
         case lib.ModelAPIError() if error.body is not None or _status_category(error):
             return _stream_error(error, endpoint)
         case lib.ContentFilterError():
-            text = f"{endpoint.vendor.title} blocked the request or the reply."
-            return ModelError(Kind.REFUSED, text, "Rephrase it, or choose another model with -m.")
+            return describe_failure("filtered", who=endpoint.vendor.title)
         case lib.UserError():
             return not_made(error, endpoint)
-    text = f"{endpoint.vendor.title} sent an unexpected answer: {_error_line(error, endpoint)}"
-    return ModelError(Kind.MALFORMED, text, "Try again; if it keeps happening, choose another model with -m.")
+    return describe_failure("unexpected", who=endpoint.vendor.title, reason=_error_line(error, endpoint))
 
 
 def not_made(error: Exception, endpoint: Endpoint) -> ModelError:

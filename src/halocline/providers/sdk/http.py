@@ -99,9 +99,9 @@ class LibraryExchange:
         async with aclosing(self._events(request)) as events:
             async for event in events:
                 if isinstance(event, ModelResponse):
-                    ours = translator.finish(event)
+                    ours = translator.end(event)
                 else:
-                    ours = translator.feed(event)
+                    ours = translator.translate(event)
                 for each in ours:
                     yield each
 

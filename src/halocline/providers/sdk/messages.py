@@ -19,7 +19,7 @@ from halocline.protocol import json_input, messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_id, fit_name
-from halocline.providers.json_cache import MISSING_PICTURE, encode_json, list_content
+from halocline.providers.json_cache import MISSING_PICTURE, encode_json
 
 _IDS = compile_later(r"[a-zA-Z0-9_-]{1,64}"), 64
 _OPAQUE = ("id", "signature", "provider_name", "provider_details")
@@ -85,7 +85,11 @@ def _convert_result(result: msg.ToolResult, name: str, blobs: Blobs) -> lib.Tool
 
 
 def _convert_content(parts: Iterable[msg.UserPart], blobs: Blobs) -> Iterator[str | lib.BinaryContent]:
-    return list_content(parts, str, partial(_convert_image, blobs=blobs))
+    for part in parts:
+        if isinstance(part, msg.Image):
+            yield _convert_image(part, blobs)
+        elif part.words.strip():
+            yield part.words
 
 
 def _convert_image(image: msg.Image, blobs: Blobs) -> str | lib.BinaryContent:

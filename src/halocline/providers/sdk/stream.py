@@ -3,37 +3,37 @@
 The message is built from the parts that the library holds at the end: only they have every signature.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 from pydantic_ai import messages as lib
 from pydantic_ai.usage import RequestUsage
 
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
+from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, make_usage
 from halocline.providers.sdk.messages import seal_part
 
-_STOPS: dict[lib.FinishReason | None, StopReason] = {
+_STOPS = {
     "length": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
 }
 
 
-class FromLibrary:
+class FromLibrary(ReplyReader):
     """Translates the events of one stream, in order."""
 
+    stops = _STOPS
+
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._ids = CallIds(request)
+        super().__init__(request, endpoint)
         self._calls: dict[int, CallDraft] = {}
 
-    def feed(self, event: lib.ModelResponseStreamEvent) -> tuple[ModelEvent, ...]:
+    def translate(self, event: lib.ModelResponseStreamEvent) -> tuple[ModelEvent, ...]:
         match event:
             case lib.PartStartEvent(part=lib.TextPart(content=text)) if text:
                 return (TextDelta(text),)
@@ -51,28 +51,24 @@ class FromLibrary:
                 return self._go_on(self._calls[index], arguments)
         return ()
 
-    def finish(self, response: lib.ModelResponse) -> tuple[ModelEvent, ...]:
+    def end(self, response: lib.ModelResponse) -> tuple[ModelEvent, ...]:
         """Return usage and message. Raises ModelError when the reply is incomplete, failed or empty."""
-        match response.finish_reason:
-            case None:
-                raise broken_off(self._endpoint)
-            case "error":
-                raise self._failure(response)
-        stop = _STOPS.get(response.finish_reason, StopReason.END_TURN)
-        parts = self._parts(response.parts, stop)
-        return last_events(self._endpoint, parts, stop, self._spent(response))
+        self._whole, self._stop = response, response.finish_reason or ""
+        if self._stop == "error":
+            self._why = str((response.provider_details or {}).get("finish_reason", ""))
+        self._usage = _read_usage(response.usage)
+        return self.finish()
 
-    def _spent(self, response: lib.ModelResponse) -> UsageReported | None:
+    def spent(self) -> UsageReported | None:
         """Report usage; where we have no price, the library's applies."""
-        spent = report_usage(self._endpoint, _read_usage(response.usage))
-        return replace(spent, cost=_cost_of(response)) if spent and spent.cost is None else spent
+        spent = super().spent()
+        return replace(spent, cost=_cost_of(self._whole)) if spent and spent.cost is None else spent
 
-    def _failure(self, response: lib.ModelResponse) -> ModelError:
-        """Explain a failed reply. For a malformed call, Google's servers send only this reason."""
-        reason = str((response.provider_details or {}).get("finish_reason", "error"))
-        kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
-        text = f"{self._endpoint.vendor.title} reported that the reply failed ({reason})."
-        return ModelError(kind, text, "Try again; if it keeps happening, choose another model with -m.")
+    def _failure(self) -> ModelErrorKind | None:
+        """Return the kind of failure. For a malformed call, Google's servers send only this reason."""
+        if self._stop != "error":
+            return None
+        return ModelErrorKind.MALFORMED if "MALFORMED" in self._why else ModelErrorKind.SERVER
 
     def _begin(self, index: int, call: lib.ToolCallPart) -> tuple[ModelEvent, ...]:
         draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)
@@ -84,7 +80,8 @@ class FromLibrary:
             draft.pieces.append(text)
         return draft.preview()
 
-    def _parts(self, parts: Sequence[lib.ModelResponsePart], stop: StopReason) -> Iterator[AssistantPart]:
+    def parts(self, stop: StopReason) -> Iterator[AssistantPart]:
+        parts = self._whole.parts
         calls = iter(self._finish_calls([part for part in parts if isinstance(part, lib.ToolCallPart)], stop))
         provider = self._endpoint.vendor.name
         for part in parts:
@@ -121,14 +118,8 @@ def _arguments_text(arguments: str | dict[str, object] | None) -> str:
 
 def _read_usage(usage: RequestUsage) -> Usage:
     """Convert usage: the library counts cached tokens as input."""
-    read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    return Usage(
-        input=max(0, usage.input_tokens - read - written),
-        output=usage.output_tokens,
-        cache_read=read,
-        cache_write=written,
-        reasoning=usage.details.get("reasoning_tokens", 0),
-    )
+    cached, reasoning = usage.cache_read_tokens, usage.details.get("reasoning_tokens", 0)
+    return make_usage(usage.input_tokens, usage.output_tokens, cached, usage.cache_write_tokens, reasoning)
 
 
 def _cost_of(response: lib.ModelResponse) -> float | None:

@@ -15,8 +15,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
 from halocline.net.proxies import Proxy
-from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.errors import describe_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,7 @@ def _azure_client(at: Endpoint, http: httpx2.AsyncClient) -> Any:
     from pydantic_ai.providers.azure import AzureProvider
 
     if not at.base_url:
-        text = "There is no address for Azure: AZURE_OPENAI_ENDPOINT is not set."
-        raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Set it to https://RESOURCE.openai.azure.com")
+        raise describe_failure("no_azure_address")
     bare = not urlsplit(at.url).path and not os.environ.get("OPENAI_API_VERSION")
     address = f"{at.url}/openai/v1" if bare else at.url
     if not at.tokens:
@@ -83,8 +82,7 @@ def build_codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     try:
         provider = OpenAICodexProvider(http_client=http)
     except UserError as error:
-        text = "ChatGPT uses the sign-in of the Codex CLI, and no readable one was found."
-        raise ModelError(ModelErrorKind.AUTH, text, "Sign in with: codex login") from error
+        raise describe_failure("no_codex_sign_in") from error
     return Made(OpenAICodexModel(at.model, provider=provider), _ONCE)
 
 
@@ -115,11 +113,7 @@ def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     env = os.environ
     project = env.get("ANTHROPIC_VERTEX_PROJECT_ID") or env.get("GOOGLE_CLOUD_PROJECT")
     if not project:
-        raise ModelError(
-            ModelErrorKind.AUTH,
-            "There is no project for Google Vertex AI: GOOGLE_CLOUD_PROJECT is not set.",
-            f"It needs {at.vendor.credentials}.",
-        )
+        raise describe_failure("no_vertex_project", needed=at.vendor.credentials)
     client = AsyncAnthropicVertex(
         region=env.get("CLOUD_ML_REGION") or env.get("GOOGLE_CLOUD_LOCATION") or "global",
         project_id=project,

@@ -9,8 +9,8 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
+from halocline import providers
 from halocline.ports.model import Model, ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta, UsageReported
 
 
@@ -40,11 +40,11 @@ class Bounded:
                     if first_token is None and size:
                         first_token = round(clock() - began, 3)
                     if size > self._largest:
-                        raise _too_long(self.name, self._largest)
+                        raise providers.errors.describe_failure("too_long", who=self.name, largest=self._largest)
                     yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
                     limit.reschedule(clock() + patience)
         except TimeoutError:
-            raise _nothing_new(self.name, patience) from None
+            raise providers.errors.describe_failure("quiet", who=self.name, seconds=patience) from None
 
     async def close(self) -> None:
         await self.model.close()
@@ -57,15 +57,3 @@ def _event_size(event: ModelEvent) -> int:
         case ToolCallDelta():
             return len(event.arguments)
     return 0
-
-
-def _nothing_new(model: str, seconds: float) -> ModelError:
-    text = f"{model} sent nothing for {seconds:g} s, although the connection is open."
-    hint = "Try again, or choose another model with -m. To wait longer, raise the setting quiet_timeout."
-    return ModelError(ModelErrorKind.STALLED, text, hint)
-
-
-def _too_long(model: str, largest: int) -> ModelError:
-    text = f"{model} exceeded {largest:,} characters in one reply and was stopped."
-    hint = "Ask for less at once, or choose another model with -m. To allow more, raise the setting max_reply."
-    return ModelError(ModelErrorKind.TOO_LONG, text, hint)

@@ -10,6 +10,7 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
+from halocline import providers
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import UsageReported
 from halocline.protocol.waiting import end_tasks
@@ -30,9 +31,7 @@ def wants_to_know(at: Endpoint) -> bool:
 
 async def ask_info(at: Endpoint) -> ModelInfo:
     """Return what is known of a model, completed by its server."""
-    from halocline.providers.server_probe import ask_server, fill_info  # most models are known
-
-    return fill_info(at.info, await ask_server(at))
+    return providers.server_probe.fill_info(at.info, await providers.server_probe.ask_server(at))
 
 
 class Informed:

@@ -9,14 +9,13 @@ from contextlib import aclosing
 import msgspec
 from msgspec.structs import replace
 
+from halocline import providers
 from halocline.ports.model import Model, ModelEvent, Request
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelError
 from halocline.protocol.events import AssistantMessageCompleted, UsageReported
 from halocline.protocol.messages import Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.reply import price_usage
-
-HINT = "Correct the code of the model: halocline.Model says what it yields."
 
 
 class OwnUsage:
@@ -45,11 +44,11 @@ class OwnUsage:
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
-            text = f"The model {self.name} failed: {type(error).__name__}: {error}"
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, HINT) from error
+            reason = f"failed: {type(error).__name__}: {error}"
+            raise providers.errors.describe_failure("own_model", who=self.name, reason=reason) from error
         if last is None:
-            text = f"The model {self.name} ended without an AssistantMessageCompleted."
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, HINT)
+            reason = "ended without an AssistantMessageCompleted."
+            raise providers.errors.describe_failure("own_model", who=self.name, reason=reason)
         if not is_reported:
             yield UsageReported(usage=Usage(), cost=None)
         yield last
