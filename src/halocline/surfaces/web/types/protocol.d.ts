@@ -125,7 +125,7 @@ export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | Withdr
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
-export type Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged
+export type Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged | Grown
 
 /** Answer a question. */
 export interface AnswerQuestion {
@@ -659,6 +659,14 @@ export interface Grant {
   argv?: Array<string>
   scripts?: Array<string>
   mcp?: string
+}
+
+/** The text of the last row of a `view` has grown by this since the revision before; most frames are that. */
+export interface Grown {
+  type: "grown"
+  view: string
+  revision: number
+  text: string
 }
 
 /** A configured hook. `words` are its program and arguments; `event` is its moment as named in its file. */
