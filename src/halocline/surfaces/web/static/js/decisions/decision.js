@@ -19,7 +19,7 @@ import {
 } from './approve.js'
 import { approveAll, editsOf, labelAll, useEdits } from './approve-ahead.js'
 import { EditsAhead } from './edits-ahead.js'
-import { Foot } from './decision-foot.js'
+import { Foot, Why } from './decision-foot.js'
 import { Explanation, gradeOf, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
 import { isSeen } from './whole-call.js'
@@ -120,7 +120,7 @@ export function Decision({ task, row, docked = false }) {
     aria-label=${[isPlace ? 'Approval needed' : `Approve: ${row.title}`, word].filter(Boolean).join('. ')}
   >
     <div class="explanation" tabindex=${docked ? 0 : null} role="group" aria-label="What it does">
-      <${Explanation} row=${row} />
+      <${Explanation} row=${row} why=${html`<${Why} task=${task} row=${row} />`} />
     </div>
     <${Excluded} request=${request} effect=${effect} />
     ${!docked && html`<${EditsAhead} task=${task} row=${row} edits=${edits} />`}
@@ -149,7 +149,7 @@ export function Decision({ task, row, docked = false }) {
     ${form === 'edit' && !field && html`<p class="small soft" role="status">Loading…</p>`}
     ${form === 'edit' && field && html`<${EditForm} ...${shared} complete=${complete} field=${field} />`}
     ${form === 'always' && html`<${Always} ...${shared} />`}
-    <${Foot} task=${task} row=${row} isFirst=${isFirst} />
+    <${Foot} task=${task} isFirst=${isFirst} />
     ${!docked && html`<${InView} of=${request} />`}
   </div>`
 }
