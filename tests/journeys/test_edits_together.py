@@ -12,9 +12,9 @@ from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.surfaces.edits_together import asks_the_same
 from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.asking.edit_batch import EditBatch
-from halocline.surfaces.terminal.drawing.asked_cards import asks_the_same
 from halocline.surfaces.terminal.drawing.screen import Screen
 
 ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)

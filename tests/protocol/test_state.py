@@ -54,6 +54,12 @@ def test_the_title_is_the_first_line_of_the_first_prompt():
     assert fold_events(numbered(STARTED, PROMPT)).title == "fix it"
 
 
+def test_a_refusal_skips_the_rest_of_the_reply_unless_the_person_decides_about_each():
+    refused = ev.ApprovalResolved("r", "a", Choice.REJECT_ONCE, "user")
+    states = [fold_events(numbered(STARTED, PROMPT, REPLY, replace(refused, goes_on=on))) for on in (False, True)]
+    assert [state.pending.declined for state in states] == [True, False]
+
+
 def test_calls_are_open_until_they_end():
     state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a")))
     assert [o.call.id for o in state.pending.calls] == ["b"]

@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
+from halocline.protocol.state.evidence.findings import Evidence
 from halocline.surfaces.export.html import to_html
 from halocline.surfaces.rows import kinds as r
 
@@ -115,3 +116,18 @@ def test_the_page_says_what_it_is_before_anything_else() -> None:
     assert "default-src 'none'" in str(made.of("meta"))
     assert "Mend the parser" in made.text
     assert "about" in made.text
+
+
+def test_a_summary_says_first_what_was_asked_decided_changed_and_proved_and_leads_there() -> None:
+    no = r.Approval("r", "ask mode", decision=Choice.REJECT_ONCE, by="user", note="not that one")
+    diff = Diff("x.py", "@@ -1 +1,2 @@\n-old\n+new\n+more\n", 2, 1)
+    edit = r.CallRow("c1", "edit", "Edit x.py", ToolKind.EDIT, CallStatus.COMPLETED, diffs=(diff,))
+    refused = r.CallRow("c2", "edit", "Edit y.py", ToolKind.EDIT, CallStatus.REJECTED, approval=no)
+    end = r.TurnEndRow(StopReason.END_TURN, evidence=Evidence(not_checked=("no test ran",)))
+    made = page(r.PromptRow("Mend it", 2), edit, refused, end)
+    places = {attrs["id"] for _, attrs in made.tags if "id" in attrs}
+    assert [attrs["href"] for attrs in made.of("a")] == ["#e2", "#call-c2", "#call-c1"]
+    assert places == {"e2", "call-c1", "call-c2"}
+    summary = made.text[made.text.index("Asked") : made.text.index("Prompt")]
+    for said in ("Mend it", "Edit y.py: rejected by user · not that one", "x.py +2 −1", "no test ran"):
+        assert said in summary

@@ -112,7 +112,8 @@ class ResolveApproval(Command, frozen=True):
     On allow_always, `scope` is how far the grant reaches, and `wider` picks the more general grant on offer. `seen`
     identifies the version of the edit that the person saw (`task.pending`). `content` goes to the model with the
     `note`: images, and notes about them. Of an edit of several files, those whose paths (as in its diffs) are `refused`
-    stay as they are, and `arguments` do not count.
+    stay as they are, and `arguments` do not count. After a refusal that `goes_on`, the later calls of the reply run:
+    the person decides about each.
     """
 
     request: str
@@ -124,6 +125,7 @@ class ResolveApproval(Command, frozen=True):
     seen: str = ""
     content: tuple[UserPart, ...] = ()
     refused: tuple[str, ...] = ()
+    goes_on: bool = False
 
 
 class AnswerQuestion(Command, frozen=True):

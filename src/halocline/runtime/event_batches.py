@@ -14,33 +14,42 @@ MOST_BATCHED = 400
 
 
 async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncGenerator[tuple[list[Event], bool]]:
-    """Yield events in batches, each with True if it begins with a repetition of what is in progress."""
+    """Yield events in batches, each with True if it begins with a repetition of what is in progress.
+
+    Between batches no event wakes anyone: those that come wait in the reader's queue, where deltas merge.
+    """
     upcoming = asyncio.ensure_future(anext(events))
     try:
         while True:
+            await asyncio.wait([upcoming])
             batch: list[Event] = []
-            fresh = False
-            deadline: float | None = None
-            while len(batch) < MOST_BATCHED:
-                left: float | None = None if deadline is None else deadline - asyncio.get_running_loop().time()
-                await asyncio.wait([upcoming], timeout=left)
-                if not upcoming.done():
-                    break
-                event = upcoming.result()
+            fresh, due = False, asyncio.get_running_loop().time() + EVERY
+            while len(batch) < MOST_BATCHED and (upcoming.done() or await _wait_for_more(upcoming, due)):
+                try:
+                    event = upcoming.result()
+                except StopAsyncIteration:
+                    if batch:
+                        yield batch, fresh
+                    return
                 if isinstance(event, tuple):
                     if batch:
                         yield batch, fresh
                     batch, fresh = list(event), True
-                    deadline = asyncio.get_running_loop().time()
+                    due = 0.0
+                elif batch and (both := merge_events(batch[-1], event)):
+                    batch[-1] = both
                 else:
-                    if batch and (both := merge_events(batch[-1], event)):
-                        batch[-1] = both
-                    else:
-                        batch.append(event)
-                    deadline = deadline or asyncio.get_running_loop().time() + EVERY
+                    batch.append(event)
                 upcoming = asyncio.ensure_future(anext(events))
+                await asyncio.sleep(0)
             yield batch, fresh
-    except StopAsyncIteration:
-        return
     finally:
         await end_tasks(upcoming)
+
+
+async def _wait_for_more(upcoming: "asyncio.Future[Event | Caught]", due: float) -> bool:
+    """Wait until a batch is due. True if another event came meanwhile."""
+    left = due - asyncio.get_running_loop().time()
+    if left > 0:
+        await asyncio.sleep(left)
+    return upcoming.done()

@@ -80,6 +80,8 @@ class Page:
         self.frames.append(frame)
         if frame["type"] == "task_changed":
             self.tasks[frame["task"]].take(frame)
+        if frame["type"] == "grown":
+            next(copy for copy in self.tasks.values() if copy.view == frame["view"]).take(frame)
         return frame
 
     async def say(self, kind: str, **fields: Any) -> None:

@@ -20,6 +20,9 @@ class TaskCopy:
         return {"view": self.view, "revision": self.revision} if self.view else {}
 
     def take(self, frame: Mapping[str, Any]) -> None:
+        if frame["type"] == "grown":
+            self._extend(frame)
+            return
         if frame.get("is_new"):
             self.rows = []
         self.view, self.revision = frame["view"], frame["revision"]
@@ -35,6 +38,11 @@ class TaskCopy:
         self.facts |= frame.get("facts", {})
         for name, change in frame.get("lists", {}).items():
             self.facts[name] = [*self.facts.get(name, [])[: change["keep"]], *change["items"]]
+
+    def _extend(self, frame: Mapping[str, Any]) -> None:
+        assert (frame["view"], frame["revision"]) == (self.view, self.revision + 1)
+        self.revision += 1
+        self.rows[-1] = self.rows[-1] | {"text": self.rows[-1].get("text", "") + frame["text"]}
 
     @property
     def first(self) -> int:

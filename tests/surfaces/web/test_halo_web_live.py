@@ -390,7 +390,7 @@ async def _follow(each: Page, task: str, frames: int) -> None:
     copy, taken = each.tasks[task], 0
     await each.say("watch", task=task, **copy.known())
     while not copy.of("turn_end_row") and not (frames and taken >= frames):
-        taken += (await each.next())["type"] == "task_changed"
+        taken += (await each.next())["type"] in ("task_changed", "grown")
 
 
 def path(halo: Halo, task: str) -> Path:

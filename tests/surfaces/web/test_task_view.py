@@ -104,6 +104,16 @@ def test_growing_text_is_sent_in_pieces_and_every_page_has_all_of_it() -> None:
     assert sum(map(len, steady.frames)) < 1_200 * (len(text) + 200) + 2 * 600 * len(text)
 
 
+def test_letters_of_a_reply_that_is_being_written_cost_a_page_little_more_than_themselves() -> None:
+    view = new_view(streaming(2, "letters. ")[:4])
+    reader = Reader().read(view)
+    for _ in range(100):
+        view.take(EventBatch([ev.TextDelta("letters. ")], fresh=False, live=True))
+        reader.read(view)
+    assert reader.copy.of("reply_row")[-1]["text"] == "letters. " * 102
+    assert sum(map(len, reader.frames[-100:])) < 100 * 75
+
+
 def test_what_is_in_no_log_is_forgotten_before_it_is_sent_again() -> None:
     began = streaming(3, "One. ")[:5]
     view = new_view(began)

@@ -45,7 +45,7 @@ class ApprovalResolved(Durable, frozen=True):
 
     `by` is user, `judge` (a second model, by the person's written rule), `nobody` (no one could answer), interrupt, or
     message: you sent a message (the `SteeringReceived` before it) instead of deciding, so no pending call runs. `agent`
-    is as in the request.
+    is as in the request. After a refusal that `goes_on`, the later calls of the reply are not skipped.
     """
 
     request: str
@@ -60,6 +60,7 @@ class ApprovalResolved(Durable, frozen=True):
     content: tuple[UserPart, ...] = ()
     refused: tuple[str, ...] = ()
     agent: str = ""
+    goes_on: bool = False
 
 
 class ApprovalJudged(Durable, frozen=True):

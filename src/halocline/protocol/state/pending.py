@@ -68,10 +68,11 @@ class PendingState(Value, frozen=True):
         return replace(self, calls=tuple(one for one in self.calls if one.call.id != call))
 
     def after_approval(self, event: ApprovalResolved) -> "PendingState":
+        ends_reply = event.by in ("user", "message") and event.decision.refuses and not event.goes_on
         return replace(
             self,
             approvals=tuple(asked for asked in self.approvals if asked.request != event.request),
-            declined=self.declined or (event.by in ("user", "message") and event.decision.refuses),
+            declined=self.declined or ends_reply,
             nobody_answered=self.nobody_answered or event.by == "nobody",
             unheard=(*self.unheard, event.note) if event.note and event.by == "user" else self.unheard,
         )

@@ -181,5 +181,6 @@ def _decision_command(event: ev.ApprovalResolved, state: State) -> cmd.ResolveAp
         scope=event.scope,
         content=event.content,
         refused=event.refused,
+        goes_on=event.goes_on,
         wider=event.grant is not None and asked is not None and event.grant == asked.wider,
     )

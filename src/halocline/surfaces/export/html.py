@@ -10,6 +10,7 @@ from typing import Any
 from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
 from halocline.surfaces import figures
+from halocline.surfaces.export.summary import name_place, summarize_rows
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.words import describe_change, describe_decision
 
@@ -80,13 +81,17 @@ th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; 
 blockquote { border-left: 3px solid var(--line); margin: .5rem 0; padding-left: 1rem; color: var(--quiet); }
 a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 .end { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }
-@media print { details > .inside { display: block; } pre { max-height: none; white-space: pre-wrap; } }
+.summary { margin: 0 0 1.5rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); font-size: .93rem; }
+.summary h2 { margin: .6rem 0 .1rem; font-size: .93rem; } .summary ul { margin: 0; padding-left: 1.2rem; }
+@media print { details::details-content { content-visibility: visible; }
+  pre { max-height: none; white-space: pre-wrap; } }
 """
 
 
 def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
     """Render the whole task: prompts, replies and collapsible calls. `about` are facts for the page's header."""
-    body = "\n".join(filter(None, map(_export_row, rows)))
+    told = [*rows]
+    body = "\n".join(filter(None, [summarize_rows(told), *map(_export_row, told)]))
     name = escape(" ".join(title.split()) or "Task")
     return _PAGE.format(title=name, style=_STYLE, about=" · ".join(map(escape, about)), body=body)
 
@@ -131,6 +136,8 @@ def _export_message(row: r.Row) -> str:
             return _export_remark(f"{figures.job_ending(row)}: {row.command}")
         case r.RulesRow():
             return _export_remark(figures.describe_rules(row))
+        case r.CompactionRow():
+            return _export_remark(figures.describe_compaction(row))
         case r.HookRow():
             return _export_remark(figures.hook_ending(row))
         case r.NoticeRow():
@@ -160,7 +167,7 @@ def _export_call(row: r.CallRow) -> str:
     if not row.diffs and row.output.strip():
         shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]
     inside = f'<div class="facts">{escape(" · ".join(_call_facts(row)))}</div>{"".join(shown)}'
-    return _fold_details(head, inside, is_open=bool(row.diffs))
+    return _fold_details(head, inside, is_open=bool(row.diffs), place=name_place(row))
 
 
 def _call_facts(row: r.CallRow) -> list[str]:
@@ -174,8 +181,8 @@ def _call_facts(row: r.CallRow) -> list[str]:
     return facts
 
 
-def _fold_details(head: str, inside: str, *, is_open: bool = False) -> str:
-    shown = " open" if is_open else ""
+def _fold_details(head: str, inside: str, *, is_open: bool = False, place: str = "") -> str:
+    shown = (f' id="{escape(place)}"' if place else "") + (" open" if is_open else "")
     return f'<details{shown}><summary>{head}</summary><div class="inside">{inside}</div></details>'
 
 

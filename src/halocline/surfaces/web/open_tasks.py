@@ -38,6 +38,7 @@ from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.background_jobs import BackgroundJobs
 from halocline.surfaces.web.board_feed import BoardFeed
+from halocline.surfaces.web.edits_ahead import EditsAhead
 from halocline.surfaces.web.sign_ins import SignIns
 
 IDLE = 1_800.0
@@ -102,6 +103,7 @@ class OpenTasks:
         """Monotonic time of a page's last use or view of a task."""
         self._others: dict[str, str] = {}
         self.board_feed = BoardFeed(client, self.run_along)
+        self.edits_ahead = EditsAhead(client)
         self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
         self._looking = asyncio.create_task(self._look_at_others(), name="look at other processes' tasks")
 
@@ -263,11 +265,14 @@ class OpenTasks:
             async for event in self.client.events(task, self.client.state(task).seq):
                 if isinstance(event, _TURNING):
                     self._notify()
+                if isinstance(event, ApprovalRequested):
+                    await self.edits_ahead.answer(event)
             if broke := explain_error(await self.client.ended(task)):
                 self._broke[task] = broke
         finally:
             self._following.pop(task, None)
             self._used.pop(task, None)
+            self.edits_ahead.forget(task)
             self._notify()
 
     async def _tidy(self) -> None:

@@ -176,7 +176,15 @@ class TaskChanged(Tagged, frozen=True):
     lists: dict[str, ListChange] = {}
 
 
-Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged
+class Grown(Tagged, frozen=True):
+    """The text of the last row of a `view` has grown by this since the revision before; most frames are that."""
+
+    view: str
+    revision: int
+    text: str
+
+
+Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged | Grown
 
 _decoder: json_input.Decoder[Incoming] = json_input.Decoder(Incoming)
 

@@ -186,6 +186,7 @@ def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: Gr
         arguments=None if answer.decision.refuses else answer.arguments,
         content=answer.content,
         refused=() if answer.decision.refuses else answer.refused,
+        goes_on=answer.decision.refuses and answer.goes_on,
     )
 
 

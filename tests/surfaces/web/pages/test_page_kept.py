@@ -61,6 +61,19 @@ async def test_two_tabs_on_a_task_have_a_draft_each_and_the_next_tab_gets_that_o
     )
 
 
+async def test_a_draft_that_is_too_long_to_be_written_with_every_key_is_there_after_a_reload(server, opened):
+    await server.start()
+    screen = await opened()
+    text = "A long line of a draft. " * 1_000
+    await screen.composer.evaluate(
+        "(box, text) => { box.value = text; box.dispatchEvent(new Event('input', {bubbles: true})) }", text
+    )
+    await screen.page.keyboard.press("End")
+    await screen.page.reload()
+    await screen.page.locator("[data-ready=open]").wait_for()
+    assert (await screen.composer.input_value()).strip() == text.strip()
+
+
 async def test_an_attached_file_is_named_in_its_prompt(server, opened):
     server.model({"text": "Well."})
     await server.start()

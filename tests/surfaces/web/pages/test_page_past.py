@@ -109,6 +109,7 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     for gone in (restored, screen.page.locator(".left-behind"), screen.page.locator(".log", has_text="Rewound to")):
         await gone.wait_for(state="detached")
     await screen.page.locator(".turn-end").get_by_role("button", name="Review").wait_for()
+    assert await screen.page.locator(".toast", has_text="Rewound to").count() == 0
 
 
 async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opened):
@@ -130,7 +131,7 @@ async def test_the_latest_prompt_is_tried_again_with_another_model_and_the_files
     screen = await worked(server, opened)
     other = server.halo.folder.parent / "other.toml"
     other.write_text('[[turn]]\ntext = "I would not change it."\n')
-    await screen.page.get_by_role("button", name="Try again with another model").press("Enter")
+    await screen.page.get_by_role("button", name="Try again… with another model").press("Enter")
     await screen.page.get_by_placeholder("Search models").fill(f"scripted/{other}")
     await screen.page.keyboard.press("Enter")
     sheet = screen.page.get_by_role("dialog", name="Edit message")

@@ -43,7 +43,6 @@ async def test_a_task_is_run_and_an_edit_approved_by_what_is_heard_alone(server,
     await page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await needed.get_by_role("button", name="Approve").press("Enter")
     await log.get_by_role("article", name="Agent").get_by_text("It says two now.").wait_for()
-    await page.get_by_role("button", name="Follow up").press("Enter")
     assert await message.evaluate("(box) => box === document.activeElement")
     assert (folder / "a.txt").read_text() == "two\n"
     await page.wait_for_function("() => window.heard.at(-1).includes('Done')")

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
 from rich.console import Console, Group, RenderableType
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.surfaces.edits_together import asks_the_same
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 from halocline.surfaces.terminal.drawing import cards
 from halocline.surfaces.terminal.drawing.approval_card import approval_card
@@ -69,11 +69,6 @@ class AskedCards:
         if row.request not in self._answered and (row.request in self._titles or not only_below):
             self._answered.add(row.request)
             self._draw(cards.answer_line(row), row.request)
-
-
-def asks_the_same(known: ApprovalRequested | None, event: ApprovalRequested) -> bool:
-    """True if an event asks for exactly what is known of it already, whatever its number and time."""
-    return known is not None and replace(event, request="", seq=0, at=0.0, task="") == known
 
 
 def _has_room(console: Console, *cards: RenderableType) -> bool:

@@ -9,6 +9,7 @@ from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport
 from halocline.surfaces.slash.status import list_facts
+from halocline.surfaces.web.edits_ahead import Ahead, EditsOfReply
 from halocline.surfaces.web.handlers.handler import Nothing, OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -21,6 +22,12 @@ class OfRequest(OfTask, frozen=True):
     """A pending approval."""
 
     request: str
+
+
+class EditDecisions(OfRequest, frozen=True):
+    """Decisions by the marks of edits that wait behind this one."""
+
+    decisions: dict[str, Ahead]
 
 
 class OfPoint(OfTask, frozen=True):
@@ -135,6 +142,18 @@ async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
     if was_open or tasks.client.is_attached(which.task):
         await tasks.client.change_model(which.task, which.model)
     return True
+
+
+@query("edits_ahead")
+async def list_edits_ahead(tasks: OpenTasks, which: OfRequest) -> EditsOfReply:
+    """List the edits behind a waiting one in its reply, as each would be asked about."""
+    return await tasks.edits_ahead.list(tasks.known(which.task), which.request)
+
+
+@action("decide_ahead")
+async def decide_ahead(tasks: OpenTasks, which: EditDecisions) -> bool:
+    """Decide edits that were listed so, once they are asked about; false if one is another by now."""
+    return tasks.edits_ahead.decide(tasks.known(which.task), which.request, which.decisions)
 
 
 @query("meanwhile")

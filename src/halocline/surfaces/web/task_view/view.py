@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from secrets import token_hex
+from secrets import token_urlsafe
 
 from halocline.protocol import events as ev, json_output
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -18,7 +18,7 @@ from halocline.surfaces.web.task_view.facts import TaskFacts
 from halocline.surfaces.web.task_view.row_fold import RowFold
 from halocline.surfaces.web.task_view.row_store import RowStore
 from halocline.surfaces.web.task_watch import EventBatch, watch_task
-from halocline.surfaces.web.wire import RowGrowth, TaskChanged, Watch, add_fields
+from halocline.surfaces.web.wire import Grown, RowGrowth, TaskChanged, Watch, add_fields, encode
 
 MOST_ROWS = 200
 """Rows that a page gets first, and at a time when it asks for older ones."""
@@ -31,7 +31,7 @@ class TaskView:
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.id = token_hex(8)
+        self.id = token_urlsafe(6)
         self.revision = 0
         self.is_read = False
         self.error: BaseException | None = None
@@ -107,7 +107,12 @@ class TaskView:
             return
         self.revision += 1
         self._shown = facts
-        if self.is_read:
+        if not self.is_read:
+            return
+        is_short = facts is known and not changed and length == len(self._store)
+        if is_short and [(one.at, one.field) for one in grown] == [(length - 1, "text")]:
+            self._keep(encode(Grown(self.id, self.revision, grown[0].text)))
+        else:
             self._keep(self._encode(known, changed, grown))
 
     def _keep(self, frame: bytes) -> None:

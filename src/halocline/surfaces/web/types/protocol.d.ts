@@ -12,6 +12,7 @@ export interface Queries {
   connection: { arguments: OfModel; answer: ModelConnection }
   context: { arguments: OfTask; answer: ContextReport }
   diff_lines: { arguments: OfEditedFile; answer: FileLines }
+  edits_ahead: { arguments: OfRequest; answer: EditsOfReply }
   efforts: { arguments: OfModelAndMode; answer: Efforts }
   explain: { arguments: OfCommand; answer: Explanation }
   file: { arguments: OfLines; answer: FileLines }
@@ -68,6 +69,7 @@ export interface Actions {
   commit_message: { arguments: OfFiles; answer: boolean }
   commit_message_stop: { arguments: OfTask; answer: boolean }
   connect_server: { arguments: ModelServer; answer: ModelConnection }
+  decide_ahead: { arguments: EditDecisions; answer: boolean }
   delete: { arguments: OfTask; answer: boolean }
   discard: { arguments: OfTask; answer: boolean }
   forget: { arguments: OfTask; answer: boolean }
@@ -123,7 +125,7 @@ export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | Withdr
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
-export type Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged
+export type Outgoing = Welcome | Pong | Answered | Refused | Board | TaskChanged | Grown
 
 /** Answer a question. */
 export interface AnswerQuestion {
@@ -466,6 +468,19 @@ export interface DropPictures {
   client?: string
 }
 
+/** An edit as it will be asked about; the `request` of its row is its mark. */
+export interface EditAhead {
+  row: CallRow
+  decision?: "allow_once" | "allow_always" | "reject_once" | "reject_always" | null
+}
+
+/** Decisions by the marks of edits that wait behind this one. */
+export interface EditDecisions {
+  task: string
+  request: string
+  decisions: Record<string, "" | "allow_once" | "reject_once">
+}
+
 /** Replace the prompt of event `seq`: rewind to before it (with `files`, the files too) and start a turn. */
 export interface EditMessage {
   type: "edit_message"
@@ -490,6 +505,13 @@ export interface EditQueued {
 export interface EditorState {
   visible?: Array<string>
   open?: Array<string>
+}
+
+/** Edit `at` of `total` waits, with those behind it that can be decided now. Zeros where it is the only one. */
+export interface EditsOfReply {
+  at?: number
+  total?: number
+  ahead?: Array<EditAhead>
 }
 
 /** Efforts of a model. `levels` are those it distinguishes, lowest first; empty if it supports no effort. */
@@ -637,6 +659,14 @@ export interface Grant {
   argv?: Array<string>
   scripts?: Array<string>
   mcp?: string
+}
+
+/** The text of the last row of a `view` has grown by this since the revision before; most frames are that. */
+export interface Grown {
+  type: "grown"
+  view: string
+  revision: number
+  text: string
 }
 
 /** A configured hook. `words` are its program and arguments; `event` is its moment as named in its file. */
@@ -1368,6 +1398,7 @@ export interface ResolveApproval {
   seen?: string
   content?: Array<Text | Note | Image>
   refused?: Array<string>
+  goes_on?: boolean
   task: string
   client?: string
 }

@@ -4,6 +4,7 @@ import { query } from '../lib/connection.js'
 import { attachAgain, chipsIn, files, removeFile } from './attachments.js'
 import { modelNamed, loadModels, findSeeing } from '../state/usable-models.js'
 import { shown, short, size, tokens } from '../lib/format.js'
+import { LONGEST } from './find-marks.js'
 import { isNote } from './mentions.js'
 import { Icon } from '../lib/icons.js'
 import { Behind } from './marked-text.js'
@@ -84,7 +85,9 @@ export default function Chips({ field, task, place, typed, model, where, onModel
         message.
       </span>
     </p>`
-  const behind = html`<${Behind} field=${field} typed=${typed} known=${mentioned.map((one) => one.text)} />`
+  const behind =
+    typed.length <= LONGEST &&
+    html`<${Behind} field=${field} typed=${typed} known=${mentioned.map((one) => one.text)} />`
   if (!given.length && !texts.length && !mentioned.length && known < 250) return behind
   return html`
     ${behind}

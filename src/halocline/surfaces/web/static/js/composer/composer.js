@@ -17,6 +17,15 @@ import { definePart } from '../lib/parts.js'
 const loadChips = definePart(() => import('./chips.js'))
 const loadInstead = definePart(() => import('./answer-or-prompt.js'))
 
+/** Letters that fill the field whatever its width: measuring them takes longer than all else that a key does. */
+const FULL = 20_000
+
+function fitHeight(box) {
+  const most = innerHeight * 0.4
+  if (box.value.length < FULL) box.style.height = 'auto'
+  box.style.height = `${box.value.length < FULL ? Math.min(box.scrollHeight, most) : most}px`
+}
+
 /** The text field of a task: its text, saved as a draft, and functions that change it. */
 function useField(id) {
   const field = useRef()
@@ -25,8 +34,7 @@ function useField(id) {
     const box = field.current
     setDraft(id, box.value)
     setTyped(box.value)
-    box.style.height = 'auto'
-    box.style.height = `${Math.min(box.scrollHeight, innerHeight * 0.4)}px`
+    fitHeight(box)
   }
   const writeText = (text, at = text.length) => {
     const box = field.current

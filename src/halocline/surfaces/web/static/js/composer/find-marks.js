@@ -5,7 +5,8 @@ const MENTION =
 const WORD = /^\/[a-z][\w.:-]*(?=\s|$)/i
 const PASTED = /\[pasted [^\]\n]+\]/g
 const CERTAIN = /^@(?:"|https?:\/\/.|(?:problems|terminal|git-changes)$|(?:task|symbol):.|.*[/~]|.*[^.]\.\w)/
-const LONGEST = 20_000
+/** Letters from which nothing is marked. */
+export const LONGEST = 20_000
 const PAIRS = { ')': '(', ']': '[', '}': '{' }
 
 /** Strip the punctuation of the surrounding sentence. */

@@ -29,7 +29,7 @@ function parseWord(before) {
   if (own) return { kind: '/', from: 0, query: own[1], word: '' }
   const behind = /^\/(\S+) (\S*)$/.exec(before)
   if (behind) return { kind: '/', from: before.length - behind[2].length, query: behind[2], word: behind[1] }
-  const within = /(?:^|\s)\/([a-z][\w-]*)$/i.exec(before)
+  const within = /(?:^|\s)\/([a-z][\w-]*)$/i.exec(before.slice(-100))
   return within && !before.includes('\n')
     ? { kind: '/', from: before.length - within[1].length - 1, query: within[1], word: '', within: true }
     : null

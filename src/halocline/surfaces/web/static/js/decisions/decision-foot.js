@@ -53,15 +53,13 @@ function Batch({ task, approvals }) {
   </div>`
 }
 
-export function Foot({ task, row, isFirst }) {
-  return html`<div class="row dock-foot">
-    ${isFirst && html`<${Batch} task=${task} approvals=${task.facts.waiting.filter((one) => one.kind === 'approval')} />`}
-    <span class="grow"></span>
-    <button
-      class="link tiny"
-      onClick=${() => openSheet('policy', { task, command: row.kind === 'execute' ? row.title : '' })}
-    >
-      Why am I being asked?
-    </button>
-  </div>`
-}
+/** All approvals that wait, below the first of them. */
+export const Foot = ({ task, isFirst }) =>
+  isFirst && html`<${Batch} task=${task} approvals=${task.facts.waiting.filter((one) => one.kind === 'approval')} />`
+
+export const Why = ({ task, row }) => html`<button
+  class="link tiny"
+  onClick=${() => openSheet('policy', { task, command: row.kind === 'execute' ? row.title : '' })}
+>
+  Why am I being asked?
+</button>`

@@ -17,7 +17,9 @@ import {
   openForm,
   sendDecision,
 } from './approve.js'
-import { Foot } from './decision-foot.js'
+import { approveAll, editsOf, labelAll, useEdits } from './approve-ahead.js'
+import { EditsAhead } from './edits-ahead.js'
+import { Foot, Why } from './decision-foot.js'
 import { Explanation, gradeOf, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
 import { isSeen } from './whole-call.js'
@@ -78,6 +80,7 @@ export function Decision({ task, row, docked = false }) {
   const canGrant = grant && effect.verdict === 'as it is'
   const form = requested === 'always' && !canGrant ? '' : requested
   const conflict = useConflict(task, row, isHere)
+  const edits = useEdits(task, row)
   const armed = useArmed(request + (conflict?.seen ?? ''))
   const [busy, setBusy] = useState(false)
   const runOnce = (action) => {
@@ -117,9 +120,10 @@ export function Decision({ task, row, docked = false }) {
     aria-label=${[isPlace ? 'Approval needed' : `Approve: ${row.title}`, word].filter(Boolean).join('. ')}
   >
     <div class="explanation" tabindex=${docked ? 0 : null} role="group" aria-label="What it does">
-      <${Explanation} row=${row} />
+      <${Explanation} row=${row} why=${html`<${Why} task=${task} row=${row} />`} />
     </div>
     <${Excluded} request=${request} effect=${effect} />
+    ${!docked && html`<${EditsAhead} task=${task} row=${row} edits=${edits} />`}
     ${
       form === '' &&
       conflict &&
@@ -135,6 +139,7 @@ export function Decision({ task, row, docked = false }) {
         busy=${busy}
         armed=${armed}
         onApprove=${() => runDeliberate(() => runOnce(() => approveCall(task, row)))}
+        onAll=${edits.ahead.length > 0 && (() => runDeliberate(() => runOnce(() => approveAll(task, row))))}
         onAlways=${canGrant && (() => isSeen(row) && setForm('always'))}
         onEdit=${canEdit && openEdit}
         onReject=${() => setForm('reject')}
@@ -144,7 +149,7 @@ export function Decision({ task, row, docked = false }) {
     ${form === 'edit' && !field && html`<p class="small soft" role="status">Loading…</p>`}
     ${form === 'edit' && field && html`<${EditForm} ...${shared} complete=${complete} field=${field} />`}
     ${form === 'always' && html`<${Always} ...${shared} />`}
-    <${Foot} task=${task} row=${row} isFirst=${isFirst} />
+    <${Foot} task=${task} isFirst=${isFirst} />
     ${!docked && html`<${InView} of=${request} />`}
   </div>`
 }
@@ -158,12 +163,19 @@ const Excluded = ({ request, effect }) =>
     ${Object.keys(choicesOf(request).value.rejected).length === effect.total ? 'You excluded every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
   </p>`
 
-function Buttons({ task, row, isFirst, busy, armed, onApprove, onAlways, onEdit, onReject }) {
+function Buttons({ task, row, isFirst, busy, armed, onApprove, onAll, onAlways, onEdit, onReject }) {
   const grave = isGrave(row.approval)
+  const all = onAll && labelAll(row.approval.request)
   return html`<div class="row">
     <button class=${classes('button', 'approves', !grave && 'primary')} disabled=${busy || !armed} onClick=${onApprove}>
       ${labelApprove(task, row)} ${isFirst && !grave && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
     </button>
+    ${
+      all &&
+      html`<button class="button" disabled=${busy || !armed} onClick=${onAll}>
+        ${all} ${isFirst && html`<kbd class="key-tip" aria-hidden="true">S</kbd>`}
+      </button>`
+    }
     ${
       onAlways &&
       html`<button class="button" data-opens="always" disabled=${!armed} onClick=${onAlways}>
@@ -181,7 +193,8 @@ function Buttons({ task, row, isFirst, busy, armed, onApprove, onAlways, onEdit,
 }
 
 function RejectForm({ row, effect, note, id, decide, close, closeOnEscape }) {
-  const reject = () => decide('reject_once', { note: [note, effect.note].filter(Boolean).join('\n\n') })
+  const goes_on = editsOf(row.approval.request).ahead.some((one) => one.decision)
+  const reject = () => decide('reject_once', { note: [note, effect.note].filter(Boolean).join('\n\n'), goes_on })
   return html`<form class="decision-form" onKeyDown=${closeOnEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
     <label class="hidden-text" for=${`note-${id}`}>Reason</label>
     <input

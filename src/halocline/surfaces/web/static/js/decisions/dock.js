@@ -8,6 +8,7 @@ import { nameOther } from '../state/other-clients.js'
 import { isTyping } from '../state/shortcut-keys.js'
 import { Markdown } from '../lib/markdown.js'
 import { approveCall, setDraft, draftOf, openForm } from './approve.js'
+import { approveAll, labelAll } from './approve-ahead.js'
 import { Decision } from './decision.js'
 import { Wanted } from './decision-foot.js'
 import { isInView, useOutOfView } from './in-view.js'
@@ -54,7 +55,8 @@ export function useKeys(task, first, armed) {
         const row = task.call(first.call)
         if (event.key === 'Enter' && !event.shiftKey) {
           if (!isGrave(row?.approval)) approveCall(task, row)
-        } else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
+        } else if (!inComposer && event.key === 's' && row?.approval && labelAll(first.request)) approveAll(task, row)
+        else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
           openForm(task.call(first.call), FORMS[event.key])
         else return
       } else {

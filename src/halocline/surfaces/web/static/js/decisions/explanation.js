@@ -24,14 +24,20 @@ export const gradeOf = (approval) => GRADES[approval?.grade] ?? ['', 'soft']
 /** True for what only a deliberate click or key approves: Enter does not. */
 export const isGrave = (approval) => approval?.grade === 'secret' || approval?.grade === 'final'
 
-export function Explanation({ row }) {
+/** `why` is a link behind the reason. */
+export function Explanation({ row, why = null }) {
   const { request, reason, place, sandbox, agent, parts = [] } = row.approval
   const [word, tone] = gradeOf(row.approval)
   const isNamed = (part) => Boolean(word && part.reason && reason.includes(part.reason))
   const sorted = [...parts].sort((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
   return html`
     ${agent && html`<p class="small">The agent <strong>${shown(agent)}</strong> asks.</p>`}
-    ${reason && html`<p class=${classes('small', tone)}>${word && html`<strong>${word}.</strong>${' '}`}${shown(asSentence(reason))}</p>`}
+    ${
+      (reason || why) &&
+      html`<p class=${classes('small', tone)}>
+        ${word && html`<strong>${word}.</strong>${' '}`}${shown(asSentence(reason))}${' '}${why}
+      </p>`
+    }
     ${place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}
     <${Whole} row=${row} />

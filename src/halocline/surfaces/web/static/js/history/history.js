@@ -161,9 +161,11 @@ function Nothing({ words }) {
   </${Empty}>`
 }
 
-/** The search, the filters and the order. */
+/** The search, the filters and the order; on a narrow screen behind a button that says how many are set. */
 function Conditions({ all }) {
   const wish = asked.value
+  const [isOpen, setOpen] = useState(false)
+  const set = Object.keys(NONE).filter((name) => wish[name]).length
   const listDistinct = (of) => [...new Set(all.flatMap(of))].filter(Boolean).sort()
   const folders = [...new Set([...(welcome.value?.workspaces ?? []), ...listDistinct((one) => one.workspace)])]
   const choice = (name, text, options) => html`<select
@@ -183,7 +185,10 @@ function Conditions({ all }) {
       onInput=${(words) => ask({ words })}
       onKeyDown=${intoList}
     />
-    <div class="wish-row">
+    <button class="chip only-narrow" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      Filter and sort${set > 0 && ` (${set})`}
+    </button>
+    <div class=${classes('wish-row', isOpen && 'open')}>
       ${choice(
         'workspace',
         'All folders',

@@ -125,8 +125,8 @@ class Piece extends Component {
   render({ text, file }) {
     const plain = shown(text)
     return file
-      ? html`<span dangerouslySetInnerHTML=${{ __html: colorText(plain, file) }} />`
-      : html`<span>${plain}</span>`
+      ? html`<span class="piece" dangerouslySetInnerHTML=${{ __html: colorText(plain, file) }} />`
+      : html`<span class="piece">${plain}</span>`
   }
 }
 

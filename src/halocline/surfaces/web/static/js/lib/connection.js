@@ -167,6 +167,9 @@ function hear(frame) {
     case 'task_changed':
       watched.get(frame.task)?.take(frame)
       break
+    case 'grown':
+      for (const task of watched.values()) if (task.view === frame.view) task.extend(frame)
+      break
     case 'answered':
       settle(frame.id)?.resolve(frame.value)
       break

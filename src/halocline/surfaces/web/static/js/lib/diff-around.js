@@ -95,12 +95,22 @@ function Hole({ first, last, of, isFirst, isLast }) {
   `
 }
 
-/** What is between the hunk before number `at` and that one. */
+/** What reads lines above the first hunk, for its head, while none is read. */
+export function Above({ of }) {
+  const runs = of ? runsOf(of.gaps[0], of.lines) : []
+  if (runs.length !== 1 || runs[0][2]) return null
+  const [first, last] = runs[0]
+  return html`<span class="above"><${Hole} first=${first} last=${last} of=${of} isFirst isLast=${false} /></span>`
+}
+
+/** What is between the hunk before number `at` and that one; lines above the first once some are read. */
 export function Around({ of, at, path }) {
   if (!of) return null
   const gap = of.gaps[at]
   const runs = runsOf(gap, of.lines)
   const isEnd = at === of.ends
+  if (at === 0 && runs.length === 1 && !runs[0][2]) return null
+  const [first, last] = isEnd && runs.at(-1)?.[2] === false ? runs.pop() : []
   return html`
     ${runs.map(([first, last, isKnown], n) =>
       isKnown
@@ -111,13 +121,14 @@ export function Around({ of, at, path }) {
               last=${last}
               of=${of}
               isFirst=${at === 0 && n === 0}
-              isLast=${isEnd && n === runs.length - 1}
+              isLast=${false}
             />
           </div>`,
     )}
     ${
       isEnd &&
       html`<div class="gap">
+        ${first && html`<${Hole} first=${first} last=${last} of=${of} isFirst=${false} isLast />`}
         <button class="link" onClick=${() => of.read(1, MOST)}>Whole file</button>
         ${of.source.open && html`<button class="link" onClick=${of.source.open}>Open file</button>`}
         ${of.isRedacted && html`<span>Keys in these lines are hidden.</span>`}

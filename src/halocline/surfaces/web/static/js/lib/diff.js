@@ -2,7 +2,7 @@
 // reject, comment): `head` goes into the hunk's line, `below` under it, and `focus` ({key, label}) makes it focusable.
 import { html, classes, useMemo, useState } from './ui.js'
 import { shown, thousands } from './format.js'
-import { Around, useAround } from './diff-around.js'
+import { Above, Around, useAround } from './diff-around.js'
 import { Lines } from './diff-lines.js'
 
 const LONG = 400
@@ -78,6 +78,7 @@ function Hunk({
   look = '',
   closed = false,
   focus = null,
+  above = null,
 }) {
   const [open, setOpen] = useState(null)
   const isOpen = open ?? !closed
@@ -92,7 +93,7 @@ function Hunk({
         ${' '}
         ${!isOpen && html`<${Stat} added=${added} removed=${removed} />`}
       </button>
-      ${head}
+      ${above} ${head}
     </div>
     ${
       isOpen &&
@@ -188,7 +189,7 @@ export function DiffText({
     ${drawn.map(
       (hunk, at) => html`
         <${Around} key=${`above ${at}`} of=${more} at=${at} path=${diff.path} />
-        <${Hunk} key=${at} hunk=${hunk} path=${diff.path} remarks=${diff.remarks} ...${each(hunks[at], at)} />
+        <${Hunk} key=${at} hunk=${hunk} path=${diff.path} remarks=${diff.remarks} above=${at === 0 && html`<${Above} of=${more} />`} ...${each(hunks[at], at)} />
       `,
     )}
     <${Around} of=${more} at=${hunks.length} path=${diff.path} />

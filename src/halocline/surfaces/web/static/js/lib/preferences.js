@@ -86,6 +86,9 @@ export function usedModel(name) {
 // and a reload keeps them. A copy stays in the browser, so that the next tab gets what a closed one left.
 const DRAFTS = 'halo drafts'
 const MOST_DRAFTS = 60
+/** Letters of drafts from which they are not written with every key, which takes longer the more there are. */
+const MANY = 20_000
+const WRITE_EVERY = 1500
 
 function readDrafts(storage, key) {
   try {
@@ -117,7 +120,25 @@ export function setDraft(id, text) {
 }
 
 const tab = `${DRAFTS} ${crypto.getRandomValues(new Uint32Array(2)).join('')}`
-effect(() => writeDrafts(ofTab, DRAFTS, drafts.value))
+
+/** Keep what is stored the same as the drafts. */
+function storeDrafts(storage, key) {
+  let timer = 0
+  const write = () => {
+    clearTimeout(timer)
+    timer = 0
+    writeDrafts(storage, key, drafts.peek())
+  }
+  const writeNow = () => timer && write()
+  addEventListener('pagehide', writeNow)
+  document.addEventListener('visibilitychange', writeNow)
+  effect(() => {
+    const letters = Object.values(drafts.value).reduce((sum, text) => sum + text.length, 0)
+    if (letters < MANY) write()
+    else timer ||= setTimeout(write, WRITE_EVERY)
+  })
+}
+storeDrafts(ofTab, DRAFTS)
 
 /** Take over what closed tabs left: a tab holds a lock on its name for as long as it is open. */
 async function adopt() {
@@ -128,7 +149,7 @@ async function adopt() {
   const own = drafts.peek()
   if (left.length) drafts.value = { ...found, ...own }
   for (const key of left) localStorage.removeItem(key)
-  effect(() => writeDrafts(ofBrowser, tab, drafts.value))
+  storeDrafts(ofBrowser, tab)
 }
 
 // Only a page on this machine or behind TLS has locks; elsewhere a draft ends with its tab.

@@ -2,7 +2,7 @@
 // point.
 import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { closeSheet, complain, go, toast } from '../state/store.js'
+import { closeSheet, complain, dismiss, go, toast } from '../state/store.js'
 import { clock, count, short, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
@@ -13,6 +13,7 @@ const WAYS = [
   ['files', 'Files only'],
   ['chat', 'Chat only'],
 ]
+const UNDO_FOR = 20 // seconds
 const PATIENCE = 30_000
 
 /** `seq` is the last event to keep, `checkpoint` one of the files, `edit` the text of prompt `seq`. */
@@ -137,13 +138,14 @@ function Back({ task, target, other }) {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
       const done = await waitForRewind(task, before, { files, conversation })
       closeSheet()
-      toast(
+      const told = toast(
         `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
         {
           undo: () => undoRewind(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
-          seconds: 20,
+          seconds: UNDO_FOR,
         },
       )
+      dismissOnceUndone(task, told)
     } catch (problem) {
       complain(problem)
       setBusy(false)
@@ -240,6 +242,16 @@ function waitForRewind(task, before, { files, conversation }) {
       then()
     }
   })
+}
+
+/** Its button goes with the rewind, which may be undone in its row too. */
+function dismissOnceUndone(task, told) {
+  const last = task.facts.rewinds.at(-1)?.seq
+  const stop = effect(() => {
+    task.version.value
+    if (task.facts.rewinds.at(-1)?.seq !== last) queueMicrotask(() => (stop(), dismiss(told)))
+  })
+  setTimeout(stop, UNDO_FOR * 1000)
 }
 
 async function undoRewind(task, before, { undo, conversation }) {

@@ -47,6 +47,7 @@ export const KEYS = [
     where: 'decision',
     fixed: true,
   },
+  { id: 'all', keys: 's', text: 'Approve all edits of the reply that were shown', where: 'decision', fixed: true },
   { id: 'always', keys: 'a', text: 'Always allow… (message field not focused)', where: 'decision', fixed: true },
   { id: 'reject', keys: 'r', text: 'Reject with a reason (message field not focused)', where: 'decision', fixed: true },
   { id: 'edit', keys: 'e', text: 'Edit before it runs (message field not focused)', where: 'decision', fixed: true },

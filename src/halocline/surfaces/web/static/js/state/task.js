@@ -3,7 +3,7 @@
 import { signal } from '../lib/ui.js'
 import { knownCost, money } from '../lib/format.js'
 import { board, query, send, showRows, unwatch, watch } from '../lib/connection.js'
-/** @import { AnyCommand, CallRow, RowUpsert, TaskChanged, TaskFacts } from '../../../types/protocol' */
+/** @import { AnyCommand, CallRow, Grown, RowUpsert, TaskChanged, TaskFacts } from '../../../types/protocol' */
 
 const DOUBT = 1500 // milliseconds in which a task run by another process is joined
 const HIDDEN_EVERY = 250
@@ -129,6 +129,14 @@ export class Task {
       this.ready.value = true
       this.stands(board.value[this.id])
     }
+    this.changed()
+  }
+
+  /** More of the last row. @param {Grown} frame */
+  extend({ revision, text }) {
+    if (revision !== this.revision + 1) return
+    this.revision = revision
+    this.grow({ at: this.rows.length - 1, field: 'text', text })
     this.changed()
   }
 

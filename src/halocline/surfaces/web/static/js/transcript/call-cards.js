@@ -64,8 +64,15 @@ function Status({ row, cutOff }) {
 /** What a person left out of an edit before it ran; empty if nothing. */
 const nameLeftOut = (approval) => (approval.refused?.length ? `without ${shown(approval.refused.join(' and '))}` : '')
 
-function Decided({ approval, status }) {
-  if (!approval?.decision || approval.by === 'nobody') return null
+/** True for a call that was approved as it was, here or without a name: one word in its line says so. */
+const isPlain = ({ approval, status }) =>
+  approval?.decision === 'allow_once' &&
+  !(approval.by === 'nobody' || approval.note || approval.edited || nameOther(approval.client)) &&
+  status !== 'rejected'
+
+function Decided({ row }) {
+  const { approval, status } = row
+  if (!approval?.decision || approval.by === 'nobody' || isPlain(row)) return null
   if (approval.by === 'message') return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
@@ -223,6 +230,7 @@ export function CallCard({ row, task }) {
       ${row.own && html`<span class="badge">you</span>`}
       ${row.approval?.agent && html`<span class="badge">${shown(row.approval.agent)}</span>`}
       ${row.approval?.edited && html`<span class="badge">${nameLeftOut(row.approval) || 'edited by you'}</span>`}
+      ${isPlain(row) && html`<span class="soft tiny">Approved</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
       ${
@@ -241,7 +249,7 @@ export function CallCard({ row, task }) {
     ${command && row.status && row.job && html`<${JobFoot} row=${row} task=${task} />`}
     ${isOpen && (isInEditor || !diffs.length) && html`<${Lazy} load=${loadPlaces} row=${row} task=${task} asks=${asks} />`}
     ${asks && html`<${Decision} task=${task} row=${row} />`}
-    <${Decided} approval=${row.approval} status=${row.status} />
+    <${Decided} row=${row} />
   </article>`
 }
 

@@ -145,13 +145,11 @@ function NextSteps({ row, task }) {
         Continue
       </button>`
     }
-    <button class="button small quiet" onClick=${() => document.querySelector('.composer textarea')?.focus()}>
-      Follow up
-    </button>
-    <button class="button small quiet" onClick=${() => go('new')}>New task</button>
     ${
       task.facts.prompts.length > 0 &&
-      html`<button class="button small quiet" onClick=${() => tryAgain(task)}>Try again with another model…</button>`
+      html`<button class="button small quiet" onClick=${() => tryAgain(task)}>
+        Try again…<span class="hidden-text"> with another model</span>
+      </button>`
     }
   </span>`
 }

@@ -1,0 +1,68 @@
+// The edits of one reply, decided together: what those behind the waiting one will ask, and what was decided of each. The
+// server answers for them, and only where an edit asks for exactly what was shown here.
+import { signal, useEffect } from '../lib/ui.js'
+import { act, query } from '../lib/connection.js'
+import { complain, toast } from '../state/store.js'
+import { count } from '../lib/format.js'
+import { approveCall } from './approve.js'
+import { isSeen } from './whole-call.js'
+
+/** By request: {at, total, ahead: [{row, decision}]}. The request of a row ahead is the mark of what it shows. */
+const known = signal({})
+const NONE = { at: 0, total: 0, ahead: [] }
+
+export const editsOf = (request) => known.value[request] ?? NONE
+
+async function look(task, { approval: { request, reason } }) {
+  const found = { ...NONE, ...(await query('edits_ahead', { task: task.id, request })) }
+  for (const { row } of found.ahead) if (row.approval.reason === reason) row.approval.reason = '' // is said once
+  known.value = { [request]: found } // older ones are decided
+}
+
+/** The edits of the reply, for as long as this one waits. */
+export function useEdits(task, row) {
+  const { request, diffs, agent, decision } = row.approval
+  const wanted = diffs?.length > 0 && !agent && !decision
+  useEffect(() => void (wanted && !known.peek()[request] && look(task, row).catch(() => {})), [request, wanted])
+  return editsOf(request)
+}
+
+/** Decide edits that wait behind this one, by their marks: 'allow_once', 'reject_once', or '' to take it back. */
+export async function decideAhead(task, row, decisions) {
+  const isTaken = await act('decide_ahead', { task: task.id, request: row.approval.request, decisions })
+  await look(task, row)
+  if (!isTaken) toast('A file changed meanwhile: these edits are others now. Look at them again.')
+  return isTaken
+}
+
+/** Approve all edits of the reply but those that were refused; shows what was not in view instead. */
+export async function approveAll(task, row) {
+  const { request } = row.approval
+  const left = editsOf(request).ahead.filter((one) => !one.decision)
+  if (![row, ...left.map((one) => one.row)].every(isSeen)) return
+  const decisions = Object.fromEntries(
+    left.map((one) => [one.row.approval.request, /** @type {const} */ ('allow_once')]),
+  )
+  try {
+    if (await decideAhead(task, row, decisions)) await approveCall(task, row)
+  } catch (error) {
+    complain(error)
+  }
+}
+
+/** The button that approves all; empty where there are no others. */
+export function labelAll(request) {
+  const { ahead } = editsOf(request)
+  const left = ahead.filter((one) => !one.decision).length
+  return left
+    ? `Approve ${left === ahead.length ? 'all' : 'the'} ${left + 1}${left === ahead.length ? '' : ' left'}`
+    : ''
+}
+
+/** `3 edits in 2 files`. */
+export function countEdits(row, ahead) {
+  const files = new Set(
+    [row, ...ahead.map((one) => one.row)].flatMap((one) => one.approval.diffs.map((diff) => diff.path)),
+  )
+  return `${count(ahead.length + 1, 'edit')} in ${count(files.size, 'file')}`
+}
