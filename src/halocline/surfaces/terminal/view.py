@@ -25,12 +25,14 @@ APPROVE = "Run halo on a terminal to be asked, or choose a mode that asks less w
 class View(Protocol):
     """A view of a conversation. `asks`: it can ask a person; `draws`: it shows unfinished work.
 
+    `shows_beside`: it shows what happens while a question waits, too, and not only afterwards.
     `on_signal` gets the signals that no conversation handles, if the terminal must be restored before they end it.
     A view that has nothing to do for a call inherits that from here.
     """
 
     asks: bool
     draws: bool
+    shows_beside: bool = False
     on_signal: Callable[[int], None] | None
 
     async def __aenter__(self) -> Self: ...

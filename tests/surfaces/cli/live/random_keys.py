@@ -367,7 +367,7 @@ async def sit(chance: random.Random, signs: Iterator[str], master: int, folder: 
                 await typist.press("esc")
             state, composer = client.state(task), view._composer
             waiting = [part.text for one in state.queue.messages for part in one.content if isinstance(part, Text)]
-            left = "".join([*waiting, composer.text, composer._set_aside.text])
+            left = "".join([*waiting, *composer.due, composer.text, composer._set_aside.text])
             log, text = client.past(task), terminal.text
             running.cancel()
             await asyncio.wait([running])

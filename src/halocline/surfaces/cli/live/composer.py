@@ -34,7 +34,7 @@ class LineRequest:
     """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
 
     With `needs_text`, Enter in an empty line does nothing. With `choices`, what is typed filters a list to pick from.
-    What is typed for a `secret` is not shown, and leaves no trace.
+    What is typed for a `secret` is not shown, and leaves no trace. Other text that is not sent becomes a draft.
     """
 
     def __init__(
@@ -55,6 +55,11 @@ class LineRequest:
         self.initial = initial
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
+    @property
+    def keeps_text(self) -> bool:
+        """True if the text of a line that is not sent is a text of its own."""
+        return not self.secret and self.choices is None
+
     def finish(self, text: str | None) -> None:
         """End the request with a text, or with None to go back."""
         is_missing = self.needs_text and text is not None and not text.strip()
@@ -72,6 +77,8 @@ class LiveComposer:
         self._menu: Menu | None = None
         self._completer = build_completer(())
         self._set_aside = Document()
+        self.due: list[str] = []
+        """Lines for which Enter was pressed before the conversation could take them: no other one comes before them."""
         self.request: LineRequest | None = None
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
@@ -139,6 +146,18 @@ class LiveComposer:
         mode = self._client.state(self._task).plan.mode
         return Prompt(text, mode, self.parts_of(text))
 
+    def hold(self) -> None:
+        """Let what is typed wait until the conversation can take it."""
+        self.due.append(self.text)
+        self.finish_line()
+
+    def put_back_due(self, most: int | None = None) -> bool:
+        """Put the lines that wait above what is typed, or so many of the newest. False if there are none."""
+        first = max(0, len(self.due) - most) if most else 0
+        waiting, self.due = self.due[first:], self.due[:first]
+        self.put_above("\n".join(waiting))
+        return bool(waiting)
+
     def edit(self, prompt: Prompt) -> None:
         """Put a prompt back, above what was typed since, with what was attached to it."""
         self.put_above(self.restore(prompt))
@@ -148,8 +167,27 @@ class LiveComposer:
         return self._chips.restore(prompt.text, prompt.parts)
 
     def put_above(self, text: str) -> None:
-        """Insert a text above what is typed."""
-        self.buffer.document = Document("\n".join(filter(None, [text, self.text])), len(text))
+        """Insert a text above what is typed; while a line is asked for, above what was typed before."""
+        if not text:
+            return
+        draft = self._set_aside if self.request else self.buffer.document
+        self._replace_draft(Document("\n".join(filter(None, [text, draft.text])), len(text)))
+
+    def _replace_draft(self, draft: Document) -> None:
+        if self.request:
+            self._set_aside = draft
+        else:
+            self.buffer.document = draft
+
+    def take_edited(self, text: str, request: LineRequest | None, before: str) -> None:
+        """Take what the editor made of the text `before`: in its place or, if that is gone, above what is typed now."""
+        draft = self._set_aside if self.request else self.buffer.document
+        if request and self.request is request:
+            self.buffer.document = Document(text)
+        elif not request and draft.text == before:
+            self._replace_draft(Document(text))
+        else:
+            self.put_above(text)
 
     @property
     def has_selected(self) -> bool:
@@ -164,17 +202,25 @@ class LiveComposer:
             request.finish(picked.key if picked else self.text)
 
     async def read_line(self, request: LineRequest) -> str | None:
-        """Ask for a line; the text typed before comes back afterwards. None when the person went back."""
+        """Ask for a line; the text typed before comes back afterwards. None when the person went back.
+
+        What waited behind the command that asks comes back, too: it may be meant for this line, and is sent nowhere.
+        """
+        self.put_back_due()
         self._set_aside, self.request = self.buffer.document, request
         self.buffer.document = Document(request.initial)
         self._redraw()
+        text = None
         try:
-            return await request.answer
+            text = await request.answer
+            return text
         finally:
+            typed = self.text if text is None and request.keeps_text and self.text != request.initial else ""
             self.request = None
             if request.secret:
                 self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
+            self.put_above(typed)
             self._redraw()
 
     def parts_of(self, text: str) -> tuple[UserPart, ...]:

@@ -50,7 +50,7 @@ from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View, show_ans
 class LiveMode(View):
     """The view of a conversation on the live screen. A person is there."""
 
-    asks = draws = True
+    asks = draws = shows_beside = True
 
     def __init__(self, frame: FirstFrame | None = None) -> None:
         self._app = LiveApplication(self._print_code, frame)
@@ -82,11 +82,24 @@ class LiveMode(View):
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
-        typed = type_keys("", self._app.typed_before)
-        self._composer.insert(typed.strip("\n"))
-        if typed.endswith("\n"):
-            self._actions.send_when_ready()
+        self._take_typed(type_keys("", self._app.typed_before))
         return self
+
+    def _take_typed(self, typed: str) -> None:
+        """Take what was typed before the screen stood; with Enter, it waits for the conversation.
+
+        What came behind a command may be meant for it, such as a key for /login: it stays typed, and is sent nowhere.
+        """
+        composer, (*lines, left) = self._composer, typed.split("\n")
+        at = next((at for at, line in enumerate(lines) if find_own_command(line) is not None), None)
+        if at is None and left.strip():
+            lines, left = [], typed
+        end = len(lines) if at is None else at
+        for text in ("\n".join(lines[:end]), *lines[end : end + 1]):
+            if text.strip():
+                composer.insert(text.strip("\n"))
+                composer.hold()
+        composer.insert("\n".join([*lines[end + 1 :], left]).strip("\n"))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -232,8 +245,7 @@ class LiveMode(View):
 
     def _expand(self) -> None:
         """Print in full what was shortened since the latest prompt."""
-        if not self._screen.expand():
-            self._session.notice = "Nothing was shortened since your latest prompt."
+        self._session.notice = self._screen.expand()
         self._app.request_frame()
 
     async def _answer_now(self, text: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -121,9 +121,9 @@ class Conversation:
             self._key.follow(event)
             match event:
                 case ev.ApprovalRequested(request=request) if self._view.asks:
-                    await self._wait.wait_for(self._decide(event), event.seq, partial(decides_request, request))
+                    await self._ask(self._decide(event), event.seq, partial(decides_request, request))
                 case ev.QuestionAsked(request=request) if self._view.asks:
-                    await self._wait.wait_for(self._answer(event), event.seq, partial(answers_request, request))
+                    await self._ask(self._answer(event), event.seq, partial(answers_request, request))
                 case ev.HandedOver() if event.seq > opened:
                     self.handed_over = event
                 case ev.TurnEnded() if event.seq > opened:
@@ -131,10 +131,15 @@ class Conversation:
                     if self.handed_over or not self._stays or not await self._submit(""):
                         return
 
+    async def _ask(self, asking: Coroutine[None, None, None], after: int, settles: Callable[[ev.Event], bool]) -> None:
+        await self._wait.wait_for(asking, after, settles, self._show if self._view.shows_beside else None)
+
     def _show(self, event: ev.Event) -> None:
-        self._view.show(event)
+        """Show an event, once: what happened beside a question was shown then."""
+        if not isinstance(event, ev.Durable) or event.seq > self._shown:
+            self._view.show(event)
         if isinstance(event, ev.Durable):
-            self._shown = event.seq
+            self._shown = max(event.seq, self._shown)
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
         """Send a prompt to the task, asking for one if it is empty. False when the person quits.

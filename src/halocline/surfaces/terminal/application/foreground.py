@@ -5,6 +5,7 @@ What must stay true: Ctrl-C and Ctrl-Z reach the program and not us, and the ter
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -21,6 +22,8 @@ _MONITORS = ("top", "htop", "btop", "atop", "watch", "tmux", "screen", "fzf", "l
 _REMOTE = ("ssh", "mosh", "telnet", "sftp", "ftp", "psql", "mysql", "sqlite3", "redis-cli", "gdb", "lldb", "ipython")
 _WITH_ORDERS = ("-c", "-e", "-f", "--command", "--execute", "--file", "--batch")
 """Options by which `psql`, `mysql` and their like do one thing and end: their output is shared as any other."""
+_SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
+"""Options of `ssh` with a value."""
 _ASKING = ("sudo", "su", "doas", "passwd", "read", "select", "gh auth login", "git add -p", "git rebase -i")
 PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 """Programs that want a terminal, some with the words that follow."""
@@ -44,7 +47,15 @@ def find_terminal_command(text: str) -> str:
     name = os.path.basename(words[0]) if words else ""
     wants = name in PROGRAMS or " ".join((name, *words[1:3])) in PROGRAMS or (name in _ALONE and not words[1:])
     is_batch = name in _REMOTE[5:] and any(word.split("=")[0] in _WITH_ORDERS for word in words)
-    return text if wants and not is_batch else ""
+    return "" if is_batch or (name == "ssh" and _names_remote_command(words[1:])) else text if wants else ""
+
+
+def _names_remote_command(words: list[str]) -> bool:
+    """True if the words after `ssh` name a command behind the host, and want no terminal for it (`-t`)."""
+    options = re.compile(f"-([^t{_SSH_VALUES}]*)(?:[{_SSH_VALUES}](.*))?")
+    while words and (option := options.fullmatch(words[0])):
+        words = words[2:] if option[2] == "" else words[1:]
+    return len(words) > 1 and not words[0].startswith("-")
 
 
 async def run_program(
