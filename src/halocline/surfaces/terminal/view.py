@@ -35,6 +35,11 @@ class View(Protocol):
     shows_beside: bool = False
     on_signal: Callable[[int], None] | None
 
+    @property
+    def is_prompting(self) -> bool:
+        """False if the prompt that it was asked for is typed."""
+        return True
+
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(
@@ -103,8 +108,11 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 
-    async def run_program(self, command: str, client: "Client", task: str) -> bool:
-        """Run a command of the person that wants the terminal, and give it that. False if it wants none."""
+    async def run_program(self, command: str, client: "Client", task: str, is_stopped: Callable[[], bool]) -> bool:
+        """Run a command of the person that wants the terminal, and give it that. False if it wants none.
+
+        `is_stopped`: Ctrl-C came before the program had it.
+        """
         return False
 
     def offer_board(self, go_back: Callable[[], object] | None) -> None:

@@ -172,8 +172,6 @@ class Typist:
         """Note what a key finds when it arrives; one that the card held is in the composer again."""
         card, composer, name = self._session.card, self._composer, self._next
         self._taken += 1
-        if name == "esc" and composer.request:
-            self.unseen.update(composer.text)  # Escape goes back, and takes the line with it
         selected = [*card._options][card._keys.selected] if card and card._keys.selected >= 0 else ""
         is_chosen = bool(card and card._keys.is_chosen)
         now, in_line = time.monotonic(), composer.request is not None

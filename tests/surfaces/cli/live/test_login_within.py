@@ -30,7 +30,9 @@ async def test_a_key_is_typed_unseen_tried_kept_and_removed_within_a_conversatio
     halo: Halo, open_terminal: Open
 ) -> None:
     def talk(terminal: TmuxTerminal, address: str) -> None:
-        terminal.says("/login").sees("openai-compatible").types("openai-comp").sees_no("anthropic")
+        terminal.says("/logout").sees("No key is stored.").says("/login").sees("openai-compatible").types(
+            "openai-comp"
+        ).sees_no("anthropic")
         terminal.presses("Down", "Enter").sees("Address of the server").says(address).sees("Key for")
         terminal.types(KEY).sees("*" * len(KEY)).presses("C-g").presses("Enter").sees("accepted the key", HINT)
         terminal.presses("C-_").presses("Up").sees("❯ /login openai-compatible").presses("C-c")

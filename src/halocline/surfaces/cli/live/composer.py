@@ -55,11 +55,6 @@ class LineRequest:
         self.initial = initial
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
-    @property
-    def keeps_text(self) -> bool:
-        """True if the text of a line that is not sent is a text of its own."""
-        return not self.secret and self.choices is None
-
     def finish(self, text: str | None) -> None:
         """End the request with a text, or with None to go back."""
         is_missing = self.needs_text and text is not None and not text.strip()
@@ -168,12 +163,11 @@ class LiveComposer:
 
     def put_above(self, text: str) -> None:
         """Insert a text above what is typed; while a line is asked for, above what was typed before."""
-        if not text:
-            return
         draft = self._set_aside if self.request else self.buffer.document
-        self._replace_draft(Document("\n".join(filter(None, [text, draft.text])), len(text)))
+        if text:
+            self._put_draft(Document("\n".join(filter(None, [text, draft.text])), len(text)))
 
-    def _replace_draft(self, draft: Document) -> None:
+    def _put_draft(self, draft: Document) -> None:
         if self.request:
             self._set_aside = draft
         else:
@@ -181,11 +175,10 @@ class LiveComposer:
 
     def take_edited(self, text: str, request: LineRequest | None, before: str) -> None:
         """Take what the editor made of the text `before`: in its place or, if that is gone, above what is typed now."""
-        draft = self._set_aside if self.request else self.buffer.document
         if request and self.request is request:
             self.buffer.document = Document(text)
-        elif not request and draft.text == before:
-            self._replace_draft(Document(text))
+        elif not request and before == (self._set_aside if self.request else self.buffer.document).text:
+            self._put_draft(Document(text))
         else:
             self.put_above(text)
 
@@ -215,12 +208,13 @@ class LiveComposer:
             text = await request.answer
             return text
         finally:
-            typed = self.text if text is None and request.keeps_text and self.text != request.initial else ""
+            is_lost = text is None and not (request.secret or request.choices) and self.text != request.initial
+            left = self.text if is_lost else ""
             self.request = None
             if request.secret:
                 self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
-            self.put_above(typed)
+            self.put_above(left)
             self._redraw()
 
     def parts_of(self, text: str) -> tuple[UserPart, ...]:

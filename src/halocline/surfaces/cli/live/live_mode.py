@@ -75,6 +75,10 @@ class LiveMode(View):
         self._actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
         self._keys = bind_keys(self._actions, self._session, self._composer, self._lines.own_keys)
 
+    @property
+    def is_prompting(self) -> bool:
+        return self._session.is_prompting
+
     async def __aenter__(self) -> Self:
         self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
         lines = self._lines
@@ -231,8 +235,16 @@ class LiveMode(View):
         if self._plans.is_due(client, task) and (prompt := await self._plans.ask(client, task)):
             self._session.send_prompt(prompt)
 
-    async def run_program(self, command: str, client: Client, task: str) -> bool:
-        return await application.foreground.run_program(command, client, task, self.say, self._app.release_terminal)
+    async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
+        return await application.foreground.run_program(
+            command, client, task, self.say, self._app.release_terminal, is_stopped, self._take_ahead
+        )
+
+    def _take_ahead(self) -> str:
+        """Take what was typed since the keys were last read: it is a draft."""
+        typed = self._app.take_typed()
+        self._composer.insert(type_keys("", typed))
+        return typed
 
     def offer_board(self, go_back: Callable[[], object] | None) -> None:
         self._session.go_back = go_back
@@ -255,7 +267,7 @@ class LiveMode(View):
             return
         if text.lstrip().startswith("!"):
             try:
-                if await self.run_program(text.strip().removeprefix("!"), client, task):
+                if await self.run_program(text.strip().removeprefix("!"), client, task, bool):
                     return
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
             except HaloclineError as error:

@@ -209,6 +209,13 @@ class LiveApplication:
             finally:
                 self._write_key_mode(ENABLE)
 
+    def take_typed(self) -> str:
+        """Take what was typed before the terminal was released, and not read since: no other program may read it."""
+        self._terminal.quieten()
+        typed = self._terminal.read_typed()
+        self._terminal.restore()
+        return typed
+
     def _undo_codes(self) -> str:
         return (DISABLE if self._has_unambiguous_keys and self._running else "") + self.undo_signs()
 

@@ -30,6 +30,7 @@ PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 _ALONE = frozenset(("bash", "sh", "zsh", "fish", "python", "python3", "node", "irb", "ghci", "julia", "lua", "bc"))
 """Programs that want one if they get no words."""
 ReleasedTerminal = AbstractAsyncContextManager[None]
+INTERRUPT = "\x03"
 FORCED = "!"
 """Before the command: it gets the terminal in any case."""
 
@@ -64,22 +65,31 @@ async def run_program(
     task: str,
     say: Callable[[str], None],
     release: Callable[[], AbstractAsyncContextManager[None]],
+    is_stopped: Callable[[], bool],
+    take_typed: Callable[[], str] = str,
 ) -> bool:
-    """Give the terminal to a command that wants it. False if it wants none, or needs a sandbox. Raises UsageError."""
+    """Give the terminal to a command that wants it. False if it wants none, or needs a sandbox. Raises UsageError.
+
+    Ctrl-C stops it from the Enter on: until the program has the terminal, it is a signal for us, which `is_stopped`
+    tells, or a byte of what `take_typed` finds.
+    """
     command, state = find_terminal_command(text), client.state(task)
     if not command or client.requires_sandbox(state.workspace):
         return False
     folder = state.host.shell.cwd or state.workspace
     try:
         async with release():
-            code = await asyncio.to_thread(_run, command, folder, child_environment(os.environ))
+            if INTERRUPT in take_typed() or is_stopped():
+                code = -signal.SIGINT
+            else:
+                code = await asyncio.to_thread(_run, command, folder, child_environment(os.environ), is_stopped)
     except OSError as error:
         raise UsageError(f"Cannot start it: {error.strerror}.") from error
     say(f"{command}: {f'exit code {code}' if code >= 0 else 'stopped'}. The model does not see it.")
     return True
 
 
-def _run(command: str, folder: str, env: ChildEnvironment) -> int:
+def _run(command: str, folder: str, env: ChildEnvironment, is_stopped: Callable[[], bool]) -> int:
     """Run it with the terminal; return its exit code, negative for a signal."""
     terminal, ours = sys.stdin.fileno(), os.getpgrp()
     process = subprocess.Popen(("bash", "-c", command), cwd=folder, env=env, process_group=0)
@@ -87,6 +97,8 @@ def _run(command: str, folder: str, env: ChildEnvironment) -> int:
         while True:
             _give_terminal(terminal, process.pid)
             os.killpg(process.pid, signal.SIGCONT)
+            if is_stopped():
+                os.killpg(process.pid, signal.SIGINT)
             _, status = os.waitpid(process.pid, os.WUNTRACED)
             if not os.WIFSTOPPED(status):
                 process.returncode = os.waitstatus_to_exitcode(status)

@@ -68,7 +68,6 @@ class Asker:
         if batch:
             batch.show_others(event, if_in_sight=True)
         self._menu.call_person(f"needs your approval: {event.title}")
-        self._message = None
         try:
             return self._add_message(await self._choose(event, row, write, edit, batch))
         except asyncio.CancelledError:  # by Ctrl-C, or because another terminal was faster
@@ -80,7 +79,7 @@ class Asker:
         self, event: ApprovalRequested, row: CallRow, write: Write, edit: WaitingEdit | None, batch: EditBatch | None
     ) -> Decision:
         """Let the person look, write and change until a key decides."""
-        options, has_more = _list_options(event, row, edit, batch), False
+        options, has_more, self._message = _list_options(event, row, edit, batch), False, None
         while True:
             title = " · ".join(filter(None, [batch.name_place(event) if batch else "", self._screen.title_for(row)]))
             kind = Kind.GRAVE if has_more or event.grade.is_grave else Kind.ORDINARY
