@@ -215,7 +215,6 @@ class LiveActions:
             self._stop_turn()
 
     def _stop_turn(self) -> None:
-        self._composer.put_back_due()
         self._stopped_at = time.monotonic()
         self._session.stop_turn()
 

@@ -15,6 +15,7 @@ from halocline.first_frame import FirstFrame
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
+from halocline.protocol.messages import StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
@@ -172,7 +173,9 @@ class LiveMode(View):
                 self._session.offered = ""
                 self._session.on_ready()
                 self._outside.change_state("working")
-            case ev.TurnEnded():
+            case ev.TurnEnded(reason=reason):
+                if reason in (StopReason.CANCELLED, StopReason.ERROR):
+                    self._composer.put_back_due()
                 self._session.is_stopping = False
                 self._outside.change_state("idle")
                 self._outside.call_person("is done")

@@ -260,7 +260,7 @@ class Conversation:
             return ""
         self._is_asking, self._stops_next = True, False
         typed = await self._wait.wait_for(self._view.compose(self._client, self.task), self._shown, begins_turn)
-        self._is_asking = self._leaving
+        self._is_asking = False
         if typed is None:
             return ""
         if typed.mode is not self._client.state(self.task).plan.mode:
