@@ -57,6 +57,14 @@ def test_an_edit_after_the_tests_is_not_checked_and_the_claim_not_confirmed():
     assert found.lines == ("a.py and b.py changed", f"not confirmed: {NONE_RAN}")
 
 
+def test_a_text_that_was_edited_after_the_tests_stands_behind_them():
+    found = judge(edit(), run("pytest"), edit("notes.md", None), run("ls"), say("Done."))
+    assert found.lines == ("a.py changed; then `pytest` (exit 0); then notes.md new",)
+    assert found.text == "After the last edit but that of notes.md: `pytest` (exit 0)."
+    assert judge(edit("notes.md"), run("pytest"), say("Done.")).lines == ("notes.md changed; then `pytest` (exit 0)",)
+    assert judge(run("pytest"), edit("notes.md"), say("Done.")).lines == ("`pytest` (exit 0); then notes.md changed",)
+
+
 def test_a_claim_over_a_failing_test_is_not_confirmed_and_the_failed_test_named():
     output = "FAILED tests/test_a.py::test_add - assert 1 == 2"
     found = judge(edit(), run("pytest -q", "exit code 1 in 0.1 s", output=output), say("All tests pass."))

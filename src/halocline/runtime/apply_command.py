@@ -1,8 +1,12 @@
 """Commands that take effect at once on an open task. The controller handles prompts and slow ones itself."""
 
+from contextlib import suppress
+
 from msgspec.structs import replace
 
+from halocline.policy.gate import decide_call
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import (
     ApprovalSwitched,
     EffortChanged,
@@ -12,14 +16,18 @@ from halocline.protocol.events import (
     PolicyChanged,
     TaskLabelled,
 )
-from halocline.protocol.kinds import COMMAND_TOOL
+from halocline.protocol.kinds import COMMAND_TOOL, Choice
 from halocline.protocol.messages import Image
+from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.open_task import OpenTask
 from halocline.runtime.start import set_goal, switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
+
+PLANS_NOW = "This is plan mode now: plan, and change nothing."
+"""The reason of a refusal by the switch to plan mode."""
 
 
 def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
@@ -34,8 +42,9 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             return task.inbox.resolve(command)
         case cmd.AnswerQuestion():
             return _answer_question(opened, command, assembly)
-        case cmd.SetMode(mode=mode):
+        case cmd.SetMode(mode=mode, client=client):
             switch_mode(task, mode, opened.model.names, assembly)
+            _refuse_denied(task, client)
         case cmd.SetPolicy() | cmd.SetApprovalSwitch() | cmd.SetJudge() | cmd.TakeBack():
             return _change_permissions(task, command)
         case cmd.SetEffort(effort=effort, budget=budget):
@@ -56,6 +65,20 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.CloseTask():
             task.inbox.close()
     return True
+
+
+def _refuse_denied(task: Task, client: str) -> None:
+    """Refuse what waits for a decision that the mode forbids now: no later *yes* may change files in plan mode."""
+    state, calls = task.state, task.tool_calls
+    asked = {one.call: one.request for one in state.pending.approvals}
+    for call in (opened.call for opened in state.pending.calls if opened.call.id in asked):
+        with suppress(ToolFailure):
+            summary = calls.admission.parse_call(call, state.last_message.model).summary
+            if decide_call(summary, calls.contexts.known_policy()).verdict is Verdict.DENY:
+                refusal = cmd.ResolveApproval(
+                    task=state.task, client=client, request=asked[call.id], decision=Choice.REJECT_ONCE, note=PLANS_NOW
+                )
+                task.inbox.resolve(refusal)
 
 
 def _change_permissions(task: Task, command: cmd.AnyCommand) -> bool:

@@ -1,3 +1,4 @@
+import asyncio
 import io
 import os
 import signal
@@ -17,6 +18,7 @@ from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.surfaces.cli.plain.line_menu import CHOICE, LineMenu
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
+from halocline.surfaces.terminal.asking.menu import Kind
 from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
 from halocline.surfaces.terminal.drawing.screen import Screen
 
@@ -88,6 +90,28 @@ async def approve(
         return written.pop(0)
 
     return await terminal.asker(keys, *lines).ask_approval(event, write)
+
+
+@pytest.mark.parametrize(("line", "key"), [("esc", "\x1b"), ("yes", "y"), ("keep them", "n")])
+async def test_a_line_chooses_in_a_menu_of_our_own_by_a_word_too(terminal: Terminal, line: str, key: str) -> None:
+    options = {"y": "Restore them", "n": "Keep them", "\x1b": "back"}
+    menu = LineMenu(terminal.screen, TypedLines([line], []))  # type: ignore[arg-type]
+    assert await menu.choose("", options, kind=Kind.OWN) == key
+
+
+async def test_a_message_comes_back_when_the_question_ends_without_an_answer(terminal: Terminal) -> None:
+    asker = terminal.asker(["t"])
+    asking = asyncio.create_task(asker.ask_approval(COMMAND, lambda before: asyncio.sleep(0, MESSAGE)))
+    read = terminal.lines.read_line
+
+    async def read_once(prompt: str, initial: str = "", hint: str = "") -> str | None:
+        if not terminal.lines._choices:
+            asking.cancel()
+        return await read(prompt) if terminal.lines._choices else await asyncio.sleep(60)
+
+    terminal.lines.read_line = read_once  # type: ignore[method-assign]
+    await asyncio.wait([asking])
+    assert (asking.cancelled(), terminal.lines.draft) == (True, MESSAGE.text)
 
 
 PICTURE = Image("image/png", "b" * 64)

@@ -13,7 +13,7 @@ from halocline.protocol.kinds import Diff
 from halocline.surfaces.terminal.drawing.diff_view import diff_view
 from halocline.surfaces.terminal.drawing.rows_aloud import MARK_WORDS
 from halocline.surfaces.terminal.drawing.scrollback import draw_lines
-from halocline.surfaces.terminal.drawing.theme import marked, wrapped
+from halocline.surfaces.terminal.drawing.theme import Gutter, marked, wrapped
 
 DIFF = Diff("a.py", "@@ -1,2 +1,2 @@\n def f():\n-    return 1\n+    return 2\n", 1, 1)
 
@@ -30,10 +30,11 @@ def test_a_mark_is_a_word_or_nothing_and_rows_say_the_rest() -> None:
         marked(Group(Text("Plan"), marked(wrapped("first"), "✓"), marked(wrapped("second"), "○")), "≡"),
         marked(wrapped("done · 2 steps"), "✓"),
         marked(wrapped("tabs"), "1"),
+        Gutter(wrapped("spaces"), Text("  2   "), Text("")),
     )
     assert aloud(body) == [
         "Edit a.py  12 added, 3 removed", "Command: touch made", "one", "two", "Plan", "done: first", "to do: second",
-        "done, 2 steps", "1: tabs",
+        "done, 2 steps", "1: tabs", "2: spaces",
     ]  # fmt: skip
 
 

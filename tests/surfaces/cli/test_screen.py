@@ -191,6 +191,42 @@ def test_a_task_that_is_resumed_shows_its_latest_turns_and_how_much_is_before_th
     assert text.count("$ step ") == 50
 
 
+def test_a_question_of_the_past_stands_above_its_answer() -> None:
+    events = [
+        ev.TurnStarted((Text("go"),)),
+        ev.QuestionAsked("q", "Tabs or spaces?", ("Tabs", "Spaces")),
+        ev.QuestionAnswered("q", "Tabs", "user"),
+        ev.TurnEnded(StopReason.END_TURN),
+    ]
+    output = io.StringIO()
+    Screen(Console(file=output, width=80)).recall(events, fold_events(()))
+    assert "? Tabs or spaces?\n└ Tabs\n" in output.getvalue()
+
+
+def test_an_edit_that_was_shown_ahead_is_shown_again_in_a_later_reply_with_the_same_id() -> None:
+    output = io.StringIO()
+    screen, asked = Screen(Console(file=output, width=80)), []
+    for number in range(2):
+        screen.show(message("", ToolCall("c", "write_to_file")))
+        edit = ev.ApprovalRequested("", "c", "write_to_file", "Write a.txt", ToolKind.EDIT, "", (), diffs=(DIFF,))
+        if number == 0:
+            screen.show_ahead([edit])
+        screen.show_approval(replace(edit, request=f"r{number}"))
+        asked.append(output.getvalue().count("Write a.txt"))
+    assert asked == [1, 2]
+
+
+def test_the_person_s_own_command_is_printed_at_its_end_although_a_call_waits_above_it() -> None:
+    call = ToolCall("c", "execute_command", {"command": "make"})
+    ended = ev.OwnCommandEnded("o", "echo mine", "mine", "exit code 0 in 0.1 s]", 0)
+    asked = ev.ApprovalRequested("r", "c", "execute_command", "make", ToolKind.EXECUTE, "", (), "make")
+    before = [message("", call), asked, ev.OwnCommandStarted("o", "echo mine")]
+    text = shown([*before, ended])
+    assert text.index("$ make") < text.index("$ echo mine")
+    after = shown([*before, ended, *called("execute_command", "make", ToolKind.EXECUTE, "[exit code 0 in 0.1 s]")[1:]])
+    assert after.count("echo mine") == 1
+
+
 def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:
     assert max(len(line) for line in shown([message("word " * 200)], 200).splitlines()) <= 110
 
@@ -712,3 +748,6 @@ def test_what_a_sub_agent_was_refused_stands_below_its_line() -> None:
     assert isinstance(done, SubagentEnded)
     text = shown([*before, replace(done, refused=refused), end])
     assert "  refused: rm -rf /: blocked: it deletes / (no mode allows that)\n" in text
+    long = [replace(done, refused=("x" * 90,)), end]
+    assert f"refused: {'x' * 68}…" in shown([*before, *long])
+    assert f"{'x' * 12}\n" in shown([*before, *long], details=True)

@@ -29,8 +29,8 @@ BEGINNING = 600
 """Characters of a report in the parent's log; the whole is in the call's result and in the child's log."""
 IN_NOTE = 8_000
 """Characters of a report that comes in a note: that of an agent in the background."""
-MOST_REFUSED = 5
-"""Refused calls that are named in the parent's log."""
+MOST_REFUSED, LONGEST_REFUSED = 5, 60
+"""Refused calls that are named in the parent's log, and characters of a command, before its reason."""
 FEW = 2
 """A sub-agent is told to finish this many steps before its limit, or after this share (`PART`) of its time."""
 PART = 0.8
@@ -84,7 +84,9 @@ class Took(Value, frozen=True):
     def _describe_refused(self, event: ev.ToolCallEnded) -> str:
         """`make deploy: blocked: …`: what an agent wanted to do, and why it was not done."""
         given = next((call.arguments for call in self._asked if call.id == event.call), {})
-        return f"{given.get('command') or given.get('path') or event.name}: {event.for_person or 'not allowed'}"
+        command = " ".join(str(given.get("command") or "").split())
+        command = command if len(command) <= LONGEST_REFUSED else f"{command[: LONGEST_REFUSED - 1]}…"
+        return f"{command or given.get('path') or event.name}: {event.for_person or 'not allowed'}"
 
     def _with_usage(self, usage: Usage, cost: float | None, known: float) -> "Took":
         total = None if cost is None or self.cost is None else self.cost + cost

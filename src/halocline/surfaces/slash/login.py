@@ -7,6 +7,7 @@ from halocline.surfaces.entered_keys import forget_keys, keep_key, keep_server, 
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
+NO_KEYS = "No key is stored. To store one: /login"
 WHICH = "Name a provider: /{name} PROVIDER. To list those with a key: halo login --list"
 ALONE = "/{name} takes the name of a provider alone, and asks for all else. If you typed a key, create a new one."
 NOTHING = "Nothing was stored."
@@ -37,6 +38,8 @@ async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
 
 
 async def answer_logout(context: SlashContext, rest: str) -> SlashAnswer:
+    if not rest.split() and not await complete_logout(context.client, context.task, ()):
+        return NO_KEYS
     if problem := _find_problem("logout", rest):
         return problem
     accounts = context.client.models.accounts

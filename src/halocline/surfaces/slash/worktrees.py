@@ -30,8 +30,8 @@ async def answer_worktrees(context: SlashContext, rest: str) -> SlashAnswer:
             return "\n".join([*describe_merge(name, done), *filter(None, explain_rest(name, done))])
         case ["undo", name]:
             restored = await service.undo(name)
-            again = f"To undo that: halo checkpoints restore {restored.undo[:10]}"
-            return "\n".join([*describe_undone(restored), again])
+            again = [f"To undo that: halo checkpoints restore {restored.undo[:10]}"] if restored.changed else []
+            return "\n".join([*describe_undone(restored), *again])
     return USAGE
 
 

@@ -25,13 +25,20 @@ APPROVE = "Run halo on a terminal to be asked, or choose a mode that asks less w
 class View(Protocol):
     """A view of a conversation. `asks`: it can ask a person; `draws`: it shows unfinished work.
 
+    `shows_beside`: it shows what happens while a question waits, too, and not only afterwards.
     `on_signal` gets the signals that no conversation handles, if the terminal must be restored before they end it.
     A view that has nothing to do for a call inherits that from here.
     """
 
     asks: bool
     draws: bool
+    shows_beside: bool = False
     on_signal: Callable[[int], None] | None
+
+    @property
+    def is_prompting(self) -> bool:
+        """False if the prompt that it was asked for is typed."""
+        return True
 
     async def __aenter__(self) -> Self: ...
 
@@ -101,8 +108,11 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 
-    async def run_program(self, command: str, client: "Client", task: str) -> bool:
-        """Run a command of the person that wants the terminal, and give it that. False if it wants none."""
+    async def run_program(self, command: str, client: "Client", task: str, is_stopped: Callable[[], bool]) -> bool:
+        """Run a command of the person that wants the terminal, and give it that. False if it wants none.
+
+        `is_stopped`: Ctrl-C came before the program had it.
+        """
         return False
 
     def offer_board(self, go_back: Callable[[], object] | None) -> None:

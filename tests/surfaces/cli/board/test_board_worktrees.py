@@ -55,6 +55,19 @@ def test_each_file_with_overlaps_is_shown_and_settled_by_its_own_key(
     assert (halo.folder / "new.txt").read_text() == "of the person\n"
 
 
+def test_a_file_that_could_not_be_merged_is_not_called_settled(
+    halo: Halo, terminal: TmuxTerminal, worktree: Path
+) -> None:
+    (halo.folder / "a.txt").write_text("1\n2\nof the person\n4\n5\n")
+    terminal.runs(BOARD).sees("1 conflict").presses("w").sees("s   settle file by file")
+    terminal.decides("s").sees("a.txt, of 1 conflict")
+    (halo.folder / "a.txt").unlink()
+    (halo.folder / "a.txt").mkdir()
+    (halo.folder / "a.txt/in.txt").write_text("in a folder\n")
+    terminal.decides("t").sees("not merged (a file, a folder or a link is in its place)")
+    assert "Settled" not in terminal.screen
+
+
 def test_a_discard_names_its_loss_first_and_another_key_discards_nothing(
     halo: Halo, terminal: TmuxTerminal, worktree: Path
 ) -> None:

@@ -172,8 +172,6 @@ class Typist:
         """Note what a key finds when it arrives; one that the card held is in the composer again."""
         card, composer, name = self._session.card, self._composer, self._next
         self._taken += 1
-        if name == "esc" and composer.request:
-            self.unseen.update(composer.text)  # Escape goes back, and takes the line with it
         selected = [*card._options][card._keys.selected] if card and card._keys.selected >= 0 else ""
         is_chosen = bool(card and card._keys.is_chosen)
         now, in_line = time.monotonic(), composer.request is not None
@@ -367,7 +365,7 @@ async def sit(chance: random.Random, signs: Iterator[str], master: int, folder: 
                 await typist.press("esc")
             state, composer = client.state(task), view._composer
             waiting = [part.text for one in state.queue.messages for part in one.content if isinstance(part, Text)]
-            left = "".join([*waiting, composer.text, composer._set_aside.text])
+            left = "".join([*waiting, *composer.due, composer.text, composer._set_aside.text])
             log, text = client.past(task), terminal.text
             running.cancel()
             await asyncio.wait([running])

@@ -1,7 +1,7 @@
 import asyncio
 
 from halocline.surfaces.cli.live.card import Card
-from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, TypedAnswer
 
 OPTIONS = {"y": "allow once", "n": "reject", "t": Brief("add a message"), ESCAPE: Brief("reject and stop")}
@@ -36,6 +36,34 @@ async def test_a_line_that_reads_as_a_key_of_a_question_is_the_answer() -> None:
             await asyncio.sleep(0.01)
         answer = await card.answer
         assert (answer, type(answer)) == (line, TypedAnswer)
+
+
+async def test_a_line_that_is_not_sent_becomes_a_draft_above_what_was_typed_before() -> None:
+    for secret, left in ((False, "a reason\nbefore"), (True, "before")):
+        composer = LiveComposer(lambda: None)
+        composer.insert("before")
+        asking = asyncio.create_task(composer.read_line(request := LineRequest("Reason", secret=secret)))
+        await asyncio.sleep(0)
+        composer.insert("a reason")
+        composer.put_above("")
+        asking.cancel() if not secret else request.finish(None)
+        await asyncio.wait([asking])
+        assert composer.text == left
+
+
+async def test_what_the_editor_made_of_a_draft_is_the_draft_although_a_question_came_meanwhile() -> None:
+    composer = LiveComposer(lambda: None)
+    composer.insert("draft")
+    asking = asyncio.create_task(composer.read_line(request := LineRequest("Which?")))
+    await asyncio.sleep(0)
+    composer.insert("an answer")
+    composer.take_edited("edited", None, "draft")
+    assert composer.text == "an answer"
+    request.finish(composer.text)
+    assert await asking == "an answer"
+    assert composer.text == "edited"
+    composer.take_edited("an answer, edited", request, "an answer")
+    assert composer.text == "an answer, edited\nedited"
 
 
 async def test_digits_typed_one_after_the_other_are_a_number_and_no_nervous_key() -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.surfaces.cli.forked_terminal import HaloTerminal
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.cli.live.conftest import Open
-from tests.surfaces.cli.live.tmux_terminal import HINT
+from tests.surfaces.cli.live.tmux_terminal import HINT, READY
 
 from halocline.surfaces.terminal.application.foreground import find_terminal_command
 
@@ -29,6 +29,12 @@ ASKS = "!!read -p 'name? ' x; echo \"got $x\" > said; stty -a > modes"
         ("psql shop -c 'select 1'", ""),
         ("mysql --execute='show tables'", ""),
         ("git add a.py", ""),
+        ("ssh host", "ssh host"),
+        ("ssh -p 22 -vi key me@host", "ssh -p 22 -vi key me@host"),
+        ("ssh host uptime", ""),
+        ("ssh -vp 22 -i key -oBatchMode=yes host 'df -h'", ""),
+        ("ssh -t host htop", "ssh -t host htop"),
+        ("ssh -tt -p 22 host sudo -i", "ssh -tt -p 22 host sudo -i"),
         ("!git commit", "git commit"),
         ("git log", ""),
         ("ls vim", ""),
@@ -48,6 +54,22 @@ def test_a_program_gets_the_terminal_with_ctrl_c_and_ctrl_z_and_gives_it_back(ha
     assert " icanon" in (halo.folder / "modes").read_text()
     terminal.sees("exit code 0").says("!!echo be''gan; sleep 60").sees("began").presses("C-c").sees("stopped", HINT)
     terminal.says("go").sees("Hello.")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize("pause", [0.0, 0.002, 0.003, 0.004, 0.008])
+def test_ctrl_c_right_behind_enter_stops_the_program_and_nothing_else(halo: Halo, pause: float) -> None:
+    person = HaloTerminal(["-m", halo.script(HI)], env=halo.env, cwd=halo.folder, size=(24, 80))
+    person.expect_exact(READY)
+    for keys in ("!!sleep 60; echo fin''ished\r", "\x03") if pause else ("!!sleep 60; echo fin''ished\r\x03",):
+        person.send(keys)
+        time.sleep(pause)
+    person.expect(["stopped", "❯ "])
+    time.sleep(0.5)
+    person.send("\x15")
+    person.send("go\r")
+    person.expect("Hello.")
 
 
 @pytest.mark.slow

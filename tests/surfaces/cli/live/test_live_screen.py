@@ -478,6 +478,21 @@ def test_resizes_leave_no_copies_behind(halo: Halo, open_terminal: Open) -> None
     assert "writing" not in terminal.everything
 
 
+def test_a_card_that_was_higher_than_the_window_stands_there_once_in_a_larger_one(
+    halo: Halo, open_terminal: Open
+) -> None:
+    command = "python3 -m pip install --upgrade requests httpx && touch made"
+    model = halo.script({"text": "Some words.", "call": [call("execute_command", command=command)]}, HI)
+    terminal = open_terminal(100, 40).starts("-m", model).says("go").sees("reject and stop")
+    for columns, rows in [(40, 12), (120, 40), (40, 12), (60, 30)]:
+        time.sleep(1)
+        terminal.resizes(columns, rows)
+    time.sleep(1)
+    assert [terminal.everything.count(text) for text in ("y   allow once", "esc reject and stop", "Some words")] == [
+        1, 1, 1
+    ]  # fmt: skip
+
+
 def test_code_is_seen_line_by_line_while_it_is_written(halo: Halo, open_terminal: Open) -> None:
     code = "```python\n" + "".join(f"value_{n} = {n}\n" for n in range(200)) + "```\n"
     terminal = open_terminal().starts("-m", halo.script({"text": code, "pace": 0.03, "chunk": 24})).says("go")

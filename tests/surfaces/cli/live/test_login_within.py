@@ -1,15 +1,18 @@
 """`/login` and `/logout` in a conversation: the key is typed unseen and is nowhere but in the store."""
 
 import asyncio
+import shlex
+import time
 from pathlib import Path
 
 import pytest
 from tests.servers.model_server import ModelServer
-from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.halo_process import HALO, Halo
 from tests.surfaces.cli.live.conftest import Open
 from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
 from tests.tables import for_each
 
+from halocline.protocol import events as ev
 from halocline.surfaces.terminal.composing.pasting import Chips
 from halocline.surfaces.terminal.composing.prompt_history import PromptHistory
 
@@ -27,7 +30,9 @@ async def test_a_key_is_typed_unseen_tried_kept_and_removed_within_a_conversatio
     halo: Halo, open_terminal: Open
 ) -> None:
     def talk(terminal: TmuxTerminal, address: str) -> None:
-        terminal.says("/login").sees("openai-compatible").types("openai-comp").sees_no("anthropic")
+        terminal.says("/logout").sees("No key is stored.").says("/login").sees("openai-compatible").types(
+            "openai-comp"
+        ).sees_no("anthropic")
         terminal.presses("Down", "Enter").sees("Address of the server").says(address).sees("Key for")
         terminal.types(KEY).sees("*" * len(KEY)).presses("C-g").presses("Enter").sees("accepted the key", HINT)
         terminal.presses("C-_").presses("Up").sees("❯ /login openai-compatible").presses("C-c")
@@ -39,6 +44,16 @@ async def test_a_key_is_typed_unseen_tried_kept_and_removed_within_a_conversatio
         terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."}))
         await asyncio.to_thread(talk, terminal, server.url("openai"))
     assert files_with(KEY, halo.home, halo.folder) == []
+
+
+def test_a_key_typed_behind_a_login_before_the_screen_stands_reaches_no_model(halo: Halo, open_terminal: Open) -> None:
+    for pause in (0.0, 0.25):
+        terminal = open_terminal().runs(shlex.join([*HALO, "-m", halo.script({"text": "Hello."})]))
+        terminal.says("/login")
+        time.sleep(pause)
+        terminal.says(KEY).sees("· act · ask ·", "/login")
+        time.sleep(1)
+    assert [event for task in halo.tasks for event in halo.log(task) if isinstance(event, ev.TurnStarted)] == []
 
 
 @for_each(

@@ -76,6 +76,7 @@ def test_keys_that_are_bound_anew_lose_what_they_did() -> None:
     assert shown["Ctrl-Enter"] == "send to this turn now"
     assert shown["Ctrl-R"] == "/status"
     assert not {"Ctrl-G", "Ctrl-S"} & {*shown}
+    assert ("←" in shown, "←" in dict(own.key_lines(without="go_to_board"))) == (True, False)
 
 
 @pytest.mark.parametrize("action", ["no-such-action", 3, ["send"], {"key": "send"}])

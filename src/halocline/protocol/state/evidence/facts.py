@@ -62,12 +62,14 @@ class EvidenceState(Value, frozen=True):
     """The facts. An edit is one of a file that tests may read; `ran` are the commands that started after the last one.
 
     `since` is the first event of the turn, `files` its changed files with their content before and after (blobs; None:
-    there was none, empty: unknown). `unseen` are files edited after the last command. `checked` is the newest call
+    there was none, empty: unknown); `prose` those that no test reads, with their newest edit. `unseen` are files edited
+    after the last command. `checked` is the newest call
     beside commands that may have run tests: a tool of a server, a hook, a sub-agent.
     """
 
     since: int = 0
     files: Mapping[str, tuple[str | None, str | None]] = {}
+    prose: Mapping[str, int] = {}
     last_edit: int = 0
     last_path: str = ""
     unseen: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ def _edit(e: EvidenceState, path: str, content: tuple[str | None, str | None], s
     before = e.files.get(path, content)[0]
     e = replace(e, files={**e.files, path: (before, content[1])})
     if is_prose(path):
-        return e
+        return replace(e, prose={**e.prose, path: seq})
     unseen = e.unseen if path in e.unseen else (*e.unseen, path)
     return replace(e, last_edit=seq, last_path=path, unseen=unseen, ran=())
 
@@ -250,7 +252,9 @@ def _first_text(result: ToolResult) -> str:
 _STEPS: dict[type, Callable[[EvidenceState, Any], EvidenceState]] = {
     ev.TaskStarted: lambda e, event: replace(e, foreign=event.origin is not None),
     ev.TaskAdopted: lambda e, event: replace(e, foreign=False),
-    ev.TurnStarted: lambda e, event: replace(e, since=event.seq, files={}, message=None, report="", end=None, gone=()),
+    ev.TurnStarted: lambda e, event: replace(
+        e, since=event.seq, files={}, prose={}, message=None, report="", end=None, gone=()
+    ),
     ev.TurnEnded: lambda e, event: replace(e, end=event.reason),
     ev.AssistantMessageCompleted: lambda e, event: replace(e, message=event.message, report=""),
     ev.ToolCallStarted: _call_started,

@@ -48,12 +48,14 @@ class RanCommand(Value, frozen=True, omit_defaults=False):
 class Evidence(Value, frozen=True, omit_defaults=False):
     """Everything that the log proves at the end of a turn.
 
-    `changed` are the turn's files, `commands` those that started after the last edit, `tests` what they name of tests,
-    and `failed_tests` what their outputs call failed. `new_errors` and `gone_errors` are those that language servers
-    reported. `not_checked` says what no command covered, `not_confirmed` which claims the log contradicts, and why.
+    `changed` are the turn's files, `later` those that no test reads, edited after all checks, `commands` those that
+    started after the last edit, `tests` what they name of tests, and `failed_tests` what their outputs call failed.
+    `new_errors` and `gone_errors` are those that language servers reported. `not_checked` says what no command covered,
+    `not_confirmed` which claims the log contradicts, and why.
     """
 
     changed: tuple[ChangedPath, ...] = ()
+    later: tuple[str, ...] = ()
     commands: tuple[RanCommand, ...] = ()
     tests: tuple[str, ...] = ()
     failed_tests: tuple[str, ...] = ()
@@ -78,7 +80,8 @@ class Evidence(Value, frozen=True, omit_defaults=False):
     @property
     def text(self) -> str:
         """The evidence for a commit or a pull request: what ran after the last edit, and what is missing."""
-        ran = [f"After the last edit: {self._list_checks()}."] if self._checks else []
+        but = f" but that of {list_names(self.later, FEW)}" if self.later else ""
+        ran = [f"After the last edit{but}: {self._list_checks()}."] if self._checks else []
         return "\n".join((*ran, *([f"{self.doubt[0].upper()}{self.doubt[1:]}."] if self.doubt else [])))
 
     @property
@@ -91,9 +94,10 @@ class Evidence(Value, frozen=True, omit_defaults=False):
         return before + ", ".join(map(_describe, self._checks[-FEW:]))
 
     def _facts(self) -> Iterator[str]:
-        yield _list_changed(self.changed)
-        if self._checks:
-            yield f"then {self._list_checks()}"
+        before = [one for one in self.changed if one.path not in self.later]
+        after = [one for one in self.changed if one.path in self.later]
+        checks = [self._list_checks()] if self._checks else []
+        yield "; then ".join(filter(None, (_list_changed(before), *checks, _list_changed(after))))
         if self.failed_tests:
             yield f"failed: {list_names(self.failed_tests, FEW)}"
         if self.new_errors:
@@ -107,9 +111,11 @@ def find_evidence(facts: EvidenceState, *, whole: bool = False) -> Evidence:
     ran = [(one, read_command(one.command)) for one in facts.ran]
     shown = [pair for pair in ran if whole or facts.last_edit > facts.since or pair[0].seq > facts.since]
     changed = tuple(ChangedPath(path, _how(*content)) for path, content in facts.files.items() if _differs(*content))
+    newest = max((one.seq for one, checked in shown if not _looks(checked)), default=None)
     is_edited = facts.last_edit > (0 if whole else facts.since)
     return Evidence(
         changed=changed,
+        later=tuple(path for path, seq in facts.prose.items() if newest is not None and seq > newest),
         commands=tuple(_show_command(one, checked) for one, checked in shown),
         tests=tuple(dict.fromkeys(name for _, checked in shown for name in checked.named)),
         failed_tests=_newest_failures(ran),
@@ -124,8 +130,11 @@ Pairs = Sequence[tuple[Ran, Checked]]
 
 
 def _show_command(one: Ran, checked: Checked) -> RanCommand:
-    looks = not (checked.checks or checked.may_check)
-    return RanCommand(one.command, one.end, Check.TEST in checked.checks, looks, one.own, one.job)
+    return RanCommand(one.command, one.end, Check.TEST in checked.checks, _looks(checked), one.own, one.job)
+
+
+def _looks(checked: Checked) -> bool:
+    return not (checked.checks or checked.may_check)
 
 
 def _list_unchecked(facts: EvidenceState, ran: Pairs) -> Iterator[str]:

@@ -76,7 +76,7 @@ class WorktreeAsker:
 
     async def _settle_files(self, service: WorktreeService, name: str) -> str:
         """Show the conflict of one file after the other, and merge it as the person chooses; return what was done."""
-        passed, settled = set[str](), list[str]()
+        passed, settled, left_out = set[str](), list[str](), list[str]()
         while True:
             conflicts = (await service.preview(name)).merge.merged.conflicts
             left = [one for one in conflicts if one.path not in passed]
@@ -89,9 +89,10 @@ class WorktreeAsker:
                 break
             passed.add(left[0].path)
             if key in _CHOICES:
-                await _finish(service.merge(name, _CHOICES[key], only=(left[0].path,)))
-                settled.append(left[0].path)
-        return f"Settled: {clean(name_some(settled))}." if settled else ""
+                done = await _finish(service.merge(name, _CHOICES[key], only=(left[0].path,)))
+                settled += {left[0].path} & {*done.merged.changed, *done.merged.stays}
+                left_out += worktree_text.describe_left(done)
+        return "\n".join([*([f"Settled: {clean(name_some(settled))}."] if settled else []), *left_out])
 
     async def _discard(self, service: WorktreeService, name: str, seen: WorktreePreview) -> bool:
         loss = describe_loss(seen.work)

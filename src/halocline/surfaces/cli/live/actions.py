@@ -1,5 +1,6 @@
 """The actions of the keys, named as in the table of keys."""
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
 
@@ -51,8 +52,8 @@ class LiveActions:
         self._answer = answer
         self.expand = expand
         self._escaped_at = self._stopped_at = 0.0
-        self._due = ""
-        """The text that is sent once the conversation waits for a prompt, if it is still what is typed."""
+        self._is_opening = False
+        """True from the Enter that opens a list until the list is there: no other Enter counts meanwhile."""
 
     def send(self) -> None:
         """Enter: send, queue, or continue the line after a backslash.
@@ -66,61 +67,80 @@ class LiveActions:
             return self.new_line()
         if composer.request:
             return composer.finish_request()
+        if self._is_opening:
+            return None
         names_command, is_meant, typed = self._names_command(), composer.has_selected, composer.text
         is_incomplete = names_command and not (take_choice(composer.buffer) and is_meant)
         if composer.text.strip() in PICKERS and session.is_prompting and (is_incomplete or composer.text in PICKERS):
-            return session.start(self._open_values(composer.text.strip()))
+            return self._open_values(composer.text.strip())
         is_report = (is_meant or composer.text.startswith(typed)) and _is_report(composer.text.strip())
         if (is_incomplete and not is_report) or self._answers_card():
             return None
         return self._send_typed() if composer.text.strip() else self._send_what_waits()
 
-    async def _open_values(self, command: str) -> None:
+    def _open_values(self, command: str) -> None:
+        """Open the values of a command. What is typed before they are there stays, and is sent nowhere."""
+        self._is_opening = True
+        self._composer.finish_line()
+        self._session.start(self._pick_value(command))
+
+    async def _pick_value(self, command: str) -> None:
         """Let the person pick from the values of a command; without values, or with none picked, it reports."""
-        composer, values = self._composer, await self._composer.list_values(command)
-        if composer.text.strip() != command:
-            return
-        words = command
-        while values:
-            composer.clear()
-            picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
-            if picked is None:
-                return
-            if values.get(picked, "").startswith(IN_USE):
-                break  # nothing would change, so the command reports
-            words = f"{words.rstrip()} {picked}"
-            values = await composer.list_values(words) if picked.endswith(" ") else {}
-        composer.buffer.document = Document(words.strip())
-        self._send_typed()
+        composer, words = self._composer, command
+        try:
+            values = await composer.list_values(command)
+            while values:
+                picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
+                if picked is None:
+                    return
+                if values.get(picked, "").startswith(IN_USE):
+                    break  # nothing would change, so the command reports
+                words = f"{words.rstrip()} {picked}"
+                values = await composer.list_values(words) if picked.endswith(" ") else {}
+        finally:
+            self._is_opening = False
+        composer.put_back_due()
+        self._send_before_draft(words.strip())
+
+    def _send_before_draft(self, text: str, *, opens: bool = False) -> None:
+        """Send a text, also while another one is being typed. `opens`: a command may open its values."""
+        composer = self._composer
+        draft, composer.buffer.document = composer.buffer.document, Document(text)
+        if opens and text.strip() in PICKERS and self._session.is_prompting:
+            self._open_values(text.strip())
+        else:
+            self._send_typed()
+        left = composer.text
+        composer.buffer.document = Document(f"{left}\n{draft.text}") if left and draft.text else draft
 
     def _send_typed(self) -> None:
         """Send the typed prompt, or let it wait in the task; while a turn runs, some commands are answered at once.
 
-        What cannot be taken now stays in the composer. It is sent when it can be, unless it was changed by then.
+        What cannot be taken now waits above the composer, and so does what is sent behind it.
         """
         session, composer, text = self._session, self._composer, expand_quit_word(self._composer.text)
         row, is_prompting = find_own_command(text), session.is_prompting and not session.queue.begins_turn
+        is_aside = text.lstrip().startswith(("!", "# ")) or bool(row and row.during)
         if not is_prompting and row and row.name == "quit":
             session.quit()
-        elif not is_prompting and (text.lstrip().startswith(("!", "# ")) or (row and row.during)):
+        elif composer.due:
+            composer.hold()
+            asyncio.get_running_loop().call_soon(self.send_due)
+        elif not is_prompting and is_aside and session.client:
             composer.take()
             session.start(self._answer(text))
         elif not is_prompting and (row or not session.is_working):
-            self._due = composer.text
-            session.notice = f"{text.split()[0]} runs when this turn is done" if row and session.has_turn else ""
+            composer.hold()
         elif prompt := composer.take():
             session.send_prompt(prompt)
 
-    def send_when_ready(self) -> None:
-        """Enter was pressed before the conversation stood: send what was typed once it waits for a prompt."""
-        self._due = self._composer.text
-
     def send_due(self) -> None:
-        """Send what Enter was pressed for before the conversation could take it."""
-        due, self._due = self._due, ""
-        if due and due == self._composer.text:
-            self._session.notice = ""
-            self._send_typed()
+        """Send what Enter was pressed for before the conversation could take it, in order, as far as it can now."""
+        composer = self._composer
+        due, composer.due = composer.due, []
+        while due and not composer.due and not composer.request and not self._is_opening:
+            self._send_before_draft(due.pop(0), opens=True)
+        composer.due += due
 
     def _send_what_waits(self) -> None:
         """Enter with nothing typed: send the first message that waits, or the prompt that is offered."""
@@ -195,7 +215,7 @@ class LiveActions:
             self._stop_turn()
 
     def _stop_turn(self) -> None:
-        self._due, self._stopped_at = "", time.monotonic()
+        self._stopped_at = time.monotonic()
         self._session.stop_turn()
 
     def quit(self) -> None:
@@ -220,19 +240,25 @@ class LiveActions:
     def cycle_modes(self) -> None:
         """Shift-Tab: the next mode, with what it allows: it may ask less."""
         if state := self._session.state:
-            step = find_next_step(state)
+            at_card = self._session.card is not None and not self._session.is_prompting
+            step = find_next_step(state, at_card=at_card)
             self._session.switch_modes(step.mode, step.approvals)
-            self._session.notice = f"{step.name}: {step.meaning}"
+            waits = "; what waits is still yours to decide" if at_card else ""
+            self._session.notice = f"{step.name}: {step.meaning}{waits}"
 
     def recall(self) -> None:
         """Up: the completion above, the last queued prompt, or an earlier line or prompt."""
-        buffer, queue = self._composer.buffer, self._session.queue
+        buffer = self._composer.buffer
         if self._move_choice(-1):
             return
         if buffer.complete_state:
             buffer.complete_previous()
-        elif self._composer.request or buffer.document.cursor_position_row or not queue.take_last():
+        elif self._composer.request or buffer.document.cursor_position_row or not self._take_last():
             buffer.auto_up()
+
+    def _take_last(self) -> bool:
+        """Take the newest line that waits back into the composer. False if there is none."""
+        return self._composer.put_back_due(1) or self._session.queue.take_last()
 
     def advance(self) -> None:
         """Down: the completion below, or a later line or prompt."""
@@ -268,7 +294,7 @@ class LiveActions:
 
     async def _edit(self) -> None:
         composer = self._composer
-        before = composer.unfold_chips()
+        before, request, typed = composer.unfold_chips(), composer.request, composer.text
         try:
             async with self._application.release_terminal():
                 after = await edit_text(before, self._session.editor)
@@ -276,7 +302,7 @@ class LiveActions:
             self._session.notice = f"{error.text} {error.hint}"
             return
         if after != before:
-            composer.buffer.document = Document(after)
+            composer.take_edited(after, request, typed)
 
     def paste_image(self) -> None:
         self._session.start(self._composer.paste_image())

@@ -34,7 +34,7 @@ class LineRequest:
     """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
 
     With `needs_text`, Enter in an empty line does nothing. With `choices`, what is typed filters a list to pick from.
-    What is typed for a `secret` is not shown, and leaves no trace.
+    What is typed for a `secret` is not shown, and leaves no trace. Other text that is not sent becomes a draft.
     """
 
     def __init__(
@@ -72,6 +72,8 @@ class LiveComposer:
         self._menu: Menu | None = None
         self._completer = build_completer(())
         self._set_aside = Document()
+        self.due: list[str] = []
+        """Lines for which Enter was pressed before the conversation could take them: no other one comes before them."""
         self.request: LineRequest | None = None
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
@@ -139,6 +141,18 @@ class LiveComposer:
         mode = self._client.state(self._task).plan.mode
         return Prompt(text, mode, self.parts_of(text))
 
+    def hold(self) -> None:
+        """Let what is typed wait until the conversation can take it."""
+        self.due.append(self.text)
+        self.finish_line()
+
+    def put_back_due(self, most: int | None = None) -> bool:
+        """Put the lines that wait above what is typed, or so many of the newest. False if there are none."""
+        first = max(0, len(self.due) - most) if most else 0
+        waiting, self.due = self.due[first:], self.due[:first]
+        self.put_above("\n".join(waiting))
+        return bool(waiting)
+
     def edit(self, prompt: Prompt) -> None:
         """Put a prompt back, above what was typed since, with what was attached to it."""
         self.put_above(self.restore(prompt))
@@ -148,8 +162,25 @@ class LiveComposer:
         return self._chips.restore(prompt.text, prompt.parts)
 
     def put_above(self, text: str) -> None:
-        """Insert a text above what is typed."""
-        self.buffer.document = Document("\n".join(filter(None, [text, self.text])), len(text))
+        """Insert a text above what is typed; while a line is asked for, above what was typed before."""
+        draft = self._set_aside if self.request else self.buffer.document
+        if text:
+            self._put_draft(Document("\n".join(filter(None, [text, draft.text])), len(text)))
+
+    def _put_draft(self, draft: Document) -> None:
+        if self.request:
+            self._set_aside = draft
+        else:
+            self.buffer.document = draft
+
+    def take_edited(self, text: str, request: LineRequest | None, before: str) -> None:
+        """Take what the editor made of the text `before`: in its place or, if that is gone, above what is typed now."""
+        if request and self.request is request:
+            self.buffer.document = Document(text)
+        elif not request and before == (self._set_aside if self.request else self.buffer.document).text:
+            self._put_draft(Document(text))
+        else:
+            self.put_above(text)
 
     @property
     def has_selected(self) -> bool:
@@ -164,17 +195,26 @@ class LiveComposer:
             request.finish(picked.key if picked else self.text)
 
     async def read_line(self, request: LineRequest) -> str | None:
-        """Ask for a line; the text typed before comes back afterwards. None when the person went back."""
+        """Ask for a line; the text typed before comes back afterwards. None when the person went back.
+
+        What waited behind the command that asks comes back, too: it may be meant for this line, and is sent nowhere.
+        """
+        self.put_back_due()
         self._set_aside, self.request = self.buffer.document, request
         self.buffer.document = Document(request.initial)
         self._redraw()
+        text = None
         try:
-            return await request.answer
+            text = await request.answer
+            return text
         finally:
+            is_lost = text is None and not (request.secret or request.choices) and self.text != request.initial
+            left = self.text if is_lost else ""
             self.request = None
             if request.secret:
                 self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
+            self.put_above(left)
             self._redraw()
 
     def parts_of(self, text: str) -> tuple[UserPart, ...]:

@@ -15,6 +15,7 @@ from halocline.first_frame import FirstFrame
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
+from halocline.protocol.messages import StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
@@ -50,7 +51,7 @@ from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View, show_ans
 class LiveMode(View):
     """The view of a conversation on the live screen. A person is there."""
 
-    asks = draws = True
+    asks = draws = shows_beside = True
 
     def __init__(self, frame: FirstFrame | None = None) -> None:
         self._app = LiveApplication(self._print_code, frame)
@@ -75,6 +76,10 @@ class LiveMode(View):
         self._actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
         self._keys = bind_keys(self._actions, self._session, self._composer, self._lines.own_keys)
 
+    @property
+    def is_prompting(self) -> bool:
+        return self._session.is_prompting
+
     async def __aenter__(self) -> Self:
         self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
         lines = self._lines
@@ -82,11 +87,24 @@ class LiveMode(View):
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
-        typed = type_keys("", self._app.typed_before)
-        self._composer.insert(typed.strip("\n"))
-        if typed.endswith("\n"):
-            self._actions.send_when_ready()
+        self._take_typed(type_keys("", self._app.typed_before))
         return self
+
+    def _take_typed(self, typed: str) -> None:
+        """Take what was typed before the screen stood; with Enter, it waits for the conversation.
+
+        What came behind a command may be meant for it, such as a key for /login: it stays typed, and is sent nowhere.
+        """
+        composer, (*lines, left) = self._composer, typed.split("\n")
+        at = next((at for at, line in enumerate(lines) if find_own_command(line) is not None), None)
+        if at is None and left.strip():
+            lines, left = [], typed
+        end = len(lines) if at is None else at
+        for text in ("\n".join(lines[:end]), *lines[end : end + 1]):
+            if text.strip():
+                composer.insert(text.strip("\n"))
+                composer.hold()
+        composer.insert("\n".join([*lines[end + 1 :], left]).strip("\n"))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -155,7 +173,9 @@ class LiveMode(View):
                 self._session.offered = ""
                 self._session.on_ready()
                 self._outside.change_state("working")
-            case ev.TurnEnded():
+            case ev.TurnEnded(reason=reason):
+                if reason in (StopReason.CANCELLED, StopReason.ERROR):
+                    self._composer.put_back_due()
                 self._session.is_stopping = False
                 self._outside.change_state("idle")
                 self._outside.call_person("is done")
@@ -218,8 +238,16 @@ class LiveMode(View):
         if self._plans.is_due(client, task) and (prompt := await self._plans.ask(client, task)):
             self._session.send_prompt(prompt)
 
-    async def run_program(self, command: str, client: Client, task: str) -> bool:
-        return await application.foreground.run_program(command, client, task, self.say, self._app.release_terminal)
+    async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
+        return await application.foreground.run_program(
+            command, client, task, self.say, self._app.release_terminal, is_stopped, self._take_ahead
+        )
+
+    def _take_ahead(self) -> str:
+        """Take what was typed since the keys were last read: it is a draft."""
+        typed = self._app.take_typed()
+        self._composer.insert(type_keys("", typed))
+        return typed
 
     def offer_board(self, go_back: Callable[[], object] | None) -> None:
         self._session.go_back = go_back
@@ -232,8 +260,7 @@ class LiveMode(View):
 
     def _expand(self) -> None:
         """Print in full what was shortened since the latest prompt."""
-        if not self._screen.expand():
-            self._session.notice = "Nothing was shortened since your latest prompt."
+        self._session.notice = self._screen.expand()
         self._app.request_frame()
 
     async def _answer_now(self, text: str) -> None:
@@ -243,7 +270,7 @@ class LiveMode(View):
             return
         if text.lstrip().startswith("!"):
             try:
-                if await self.run_program(text.strip().removeprefix("!"), client, task):
+                if await self.run_program(text.strip().removeprefix("!"), client, task, bool):
                     return
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
             except HaloclineError as error:

@@ -19,6 +19,7 @@ from halocline.surfaces.wrapping import wrap_line
 
 LONGEST_TAIL = 4_000
 """Most characters of an unfinished block that are drawn."""
+IN_FULL, NOT_SHORTENED = "All stands in full above.", "Nothing was shortened since your latest prompt."
 BEGINNING = "The beginning of the task, up to what was printed before:"
 
 
@@ -83,8 +84,8 @@ class LiveScreen(Screen):
         """Print a slash command as it was typed."""
         self._print(cards.command_card(text))
 
-    def expand(self) -> bool:
-        """Print in full the rows that were shortened since the latest prompt. False if there are none.
+    def expand(self) -> str:
+        """Print in full the rows that were shortened since the latest prompt. Returns why there are none.
 
         Before the first prompt of a task that was resumed, print the rows of its past that were not.
         """
@@ -92,14 +93,14 @@ class LiveScreen(Screen):
             self._print(line(BEGINNING, "quiet"))
             older, self._older = self._older, ()
             self._reprint(older)
-            return True
+            return ""
         rows, details = self._shortened.take(), self._details
         self._details = True
         for row in rows:
             self._print_row(row)
         self._details = details
-        self._shortened.clear()
-        return bool(rows)
+        self._shortened.take()
+        return "" if rows else IN_FULL if self._shortened.has_shown else NOT_SHORTENED
 
 
 def _wrap_code(text: str, width: int) -> list[Fragments]:

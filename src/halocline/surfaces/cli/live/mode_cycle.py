@@ -27,8 +27,9 @@ STEPS: Sequence[ModeStep] = (
 """After the last comes the first, as after modes that are not in it."""
 
 
-def find_next_step(state: State) -> ModeStep:
-    """Return the step that Shift-Tab goes to next."""
+def find_next_step(state: State, *, at_card: bool = False) -> ModeStep:
+    """Return the step that Shift-Tab goes to next. `at_card`: not to planning, which would refuse what waits."""
     now = PLANNING if state.plan.mode is Mode.PLAN else state.permissions.approval_mode.value
     at = next((at for at, step in enumerate(STEPS) if step.name == now), -1)
-    return STEPS[(at + 1) % len(STEPS)]
+    following = STEPS[(at + 1) % len(STEPS)]
+    return STEPS[2] if at_card and following.name == PLANNING else following

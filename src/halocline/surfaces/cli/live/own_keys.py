@@ -85,10 +85,11 @@ class OwnKeys(Value, frozen=True):
     others: Mapping[Combination, str] = {}
     problems: Sequence[str] = ()
 
-    def key_lines(self) -> list[tuple[str, str]]:
-        """Each action's shortest key with what it does, in few words."""
+    def key_lines(self, *, without: str = "") -> list[tuple[str, str]]:
+        """Each action's shortest key with what it does, in few words, `without` that of one that cannot be done."""
         own = ((show_keys(keys), text) for keys, text in self.others.items() if text)
-        return [*((_shortest(row.shown), BRIEF.get(row.action, row.text)) for row in self.rows if row.shown), *own]
+        rows = (row for row in self.rows if row.shown and row.action != without)
+        return [*((_shortest(row.shown), BRIEF.get(row.action, row.text)) for row in rows), *own]
 
 
 def _shortest(shown: str) -> str:

@@ -13,6 +13,7 @@ from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
 from halocline.surfaces.cli.live.own_keys import OwnKeys
 from halocline.surfaces.cli.live.own_status import OwnStatusLine, read_facts
 from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal.application.activity import Fragments, LiveActivity, cut_line
 from halocline.surfaces.terminal.application.choice_lines import draw_choices
@@ -108,8 +109,13 @@ class PaneLines:
         return next((text for text in texts if len(text) <= self._width - 3), "")
 
     def _queue_lines(self, width: int) -> list[Fragments]:
-        lines = list_queue_lines(self._session.queue.all)
+        lines = [*list_queue_lines(self._session.queue.all), *map(self._describe_due, self._composer.due)]
         return [[("class:quiet", cut_line(line, width - 1))] for line in lines]
+
+    def _describe_due(self, text: str) -> str:
+        what = "runs" if text.lstrip().startswith(("/", "!")) else "is sent"
+        when = "this turn is done" if self._session.has_turn else "it can"
+        return f"❯ {' '.join(clean(text).split())} · {what} when {when}"
 
     def _card_lines(self, width: int, rows: int) -> list[Fragments]:
         card = self._session.card
@@ -136,7 +142,8 @@ class PaneLines:
     def _key_lines(self, width: int, rows: int) -> list[Fragments]:
         if not self._session.shows_keys:
             return []
-        lines = _draw_keys(self.own_keys.key_lines(), width)
+        without = "" if self._session.go_back else "go_to_board"
+        lines = _draw_keys(self.own_keys.key_lines(without=without), width)
         if len(lines) > rows:
             lines = [*lines[: rows - 1], [("class:quiet", cut_line(MORE_KEYS, width - 1))]]
         return lines[: max(1, rows)]

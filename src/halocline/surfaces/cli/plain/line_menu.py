@@ -8,14 +8,13 @@ from rich.text import Text
 
 from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_option
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_key, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
 CHOICE = "Your choice"
-_WORDS = {"yes": "y", "no": "n", "esc": ESCAPE, "escape": ESCAPE}
 
 
 class LineMenu:
@@ -45,7 +44,7 @@ class LineMenu:
             if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ")) is None:
                 return ESCAPE
             word = typed.strip().casefold() or selected or ""
-            if key := find_option(typed, options) if kind is Kind.OWN else _find_key(word, options):
+            if key := find_key(word, options) or (find_option(word, options) if kind is Kind.OWN else None):
                 return key
             if kind is Kind.QUESTION and word:
                 return TypedAnswer(typed.strip())
@@ -63,11 +62,6 @@ class LineMenu:
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         await self._lines.wait_for_silence()
         return await self._lines.read_line(prompt, initial, hint)
-
-
-def _find_key(word: str, options: Options) -> str | None:
-    key = _WORDS.get(word, word)
-    return key if key in options else None
 
 
 def _draw_options(title: str, options: Options) -> RenderableType:

@@ -155,8 +155,8 @@ class LineMode(View):
             os.kill(os.getpid(), signal.SIGHUP)
             await asyncio.Event().wait()
 
-    async def run_program(self, command: str, client: Client, task: str) -> bool:
-        return await application.foreground.run_program(command, client, task, self.say, nullcontext)
+    async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
+        return await application.foreground.run_program(command, client, task, self.say, nullcontext, is_stopped)
 
     def _show_held(self, client: Client, task: str) -> None:
         """Show what waits for the person, once."""

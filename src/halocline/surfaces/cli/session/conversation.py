@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,7 @@ class Conversation:
         self._running = False
         self._interrupted = False
         self._leaving = self._answering = False
+        self._is_asking = self._stops_next = False
         self._key = BackgroundKey(client, task, view)
         self._wait = PersonWait(client, task)
         self._main = asyncio.current_task()
@@ -121,9 +122,9 @@ class Conversation:
             self._key.follow(event)
             match event:
                 case ev.ApprovalRequested(request=request) if self._view.asks:
-                    await self._wait.wait_for(self._decide(event), event.seq, partial(decides_request, request))
+                    await self._ask(self._decide(event), event.seq, partial(decides_request, request))
                 case ev.QuestionAsked(request=request) if self._view.asks:
-                    await self._wait.wait_for(self._answer(event), event.seq, partial(answers_request, request))
+                    await self._ask(self._answer(event), event.seq, partial(answers_request, request))
                 case ev.HandedOver() if event.seq > opened:
                     self.handed_over = event
                 case ev.TurnEnded() if event.seq > opened:
@@ -131,10 +132,15 @@ class Conversation:
                     if self.handed_over or not self._stays or not await self._submit(""):
                         return
 
+    async def _ask(self, asking: Coroutine[None, None, None], after: int, settles: Callable[[ev.Event], bool]) -> None:
+        await self._wait.wait_for(asking, after, settles, self._show if self._view.shows_beside else None)
+
     def _show(self, event: ev.Event) -> None:
-        self._view.show(event)
+        """Show an event, once: what happened beside a question was shown then."""
+        if not isinstance(event, ev.Durable) or event.seq > self._shown:
+            self._view.show(event)
         if isinstance(event, ev.Durable):
-            self._shown = event.seq
+            self._shown = max(event.seq, self._shown)
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
         """Send a prompt to the task, asking for one if it is empty. False when the person quits.
@@ -190,6 +196,8 @@ class Conversation:
             if self._goes_back:
                 self._give_up()
         self._running, self._along = True, ()
+        if self._stops_next:
+            self._interrupt()
         return True
 
     async def _expand_mcp_prompt(self, prompt: str) -> tuple[UserPart, ...] | None:
@@ -218,13 +226,15 @@ class Conversation:
 
     async def _run_own(self, command: str) -> None:
         """Run the user's own command and show it to its end; Ctrl-C stops it, and a key moves it to the background."""
+        if self._stops_next:
+            return self._view.put_prompt(f"!{command}")
         try:
-            if await self._view.run_program(command, self._client, self.task):
-                return
+            if await self._view.run_program(command, self._client, self.task, lambda: self._stops_next):
+                return None
             own = self._own = session.user_shell.OwnCommand(self._client, self.task, command)
         except UsageError as error:
             self._view.say(f"{error.text} {error.hint}".rstrip())
-            return
+            return None
         self._view.offer_background(own.leave)
         try:
             self._leaving |= not await own.show_to_end(self._events, self._show)
@@ -248,7 +258,9 @@ class Conversation:
         """Ask for the next prompt; the mode chosen for it stays in force. Empty when the person quits."""
         if not self._stays:
             return ""
+        self._is_asking, self._stops_next = True, False
         typed = await self._wait.wait_for(self._view.compose(self._client, self.task), self._shown, begins_turn)
+        self._is_asking = False
         if typed is None:
             return ""
         if typed.mode is not self._client.state(self.task).plan.mode:
@@ -288,11 +300,19 @@ class Conversation:
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._interrupt()
+        elif number == signal.SIGINT and self._is_between and not self._stops_next:
+            self._stops_next = True
+            return
         elif number == signal.SIGINT and self._on_board:
             self._go_back()
         else:
             self._leave()
         self._wait.cancel()
+
+    @property
+    def _is_between(self) -> bool:
+        """True if a prompt or a command was sent and has not begun."""
+        return self._stays and not (self._running or (self._is_asking and self._view.is_prompting))
 
     def _interrupt(self) -> None:
         """Interrupt the turn that runs now, or else the one whose prompt was just sent."""

@@ -20,11 +20,18 @@ class PersonWait:
         self.is_outrun = False
 
     async def wait_for(
-        self, asking: Coroutine[None, None, T], after: int = 0, settles: Callable[[ev.Event], bool] | None = None
+        self,
+        asking: Coroutine[None, None, T],
+        after: int = 0,
+        settles: Callable[[ev.Event], bool] | None = None,
+        show: Callable[[ev.Event], None] | None = None,
     ) -> T | None:
-        """Wait for an answer; None when a signal came first, or an event after `after` that settles it."""
+        """Wait for an answer; None when a signal came first, or an event after `after` that settles it.
+
+        Until then, `show` gets what happens beside the question, up to the next one.
+        """
         waiting = self._asking = asyncio.create_task(asking)
-        watching = asyncio.create_task(self._watch(after, settles)) if settles else None
+        watching = asyncio.create_task(self._watch(after, settles, show)) if settles else None
         try:
             await asyncio.wait([waiting, *([watching] if watching else [])], return_when=asyncio.FIRST_COMPLETED)
             self.is_outrun = not waiting.done()
@@ -42,11 +49,16 @@ class PersonWait:
         if self._asking is not None:
             self._asking.cancel()
 
-    async def _watch(self, after: int, settles: Callable[[ev.Event], bool]) -> None:
+    async def _watch(
+        self, after: int, settles: Callable[[ev.Event], bool], show: Callable[[ev.Event], None] | None
+    ) -> None:
         """Wait for a matching event, or until the events end."""
         async for event in self._client.events(self._task, after):
             if settles(event):
                 return
+            show = None if isinstance(event, ev.ApprovalRequested | ev.QuestionAsked) else show
+            if show and isinstance(event, ev.Durable):
+                show(event)
 
 
 def begins_turn(event: ev.Event) -> bool:

@@ -34,6 +34,8 @@ from halocline.surfaces.terminal.application.terminal_state import TerminalState
 
 FRAME = 0.12
 """Seconds between two frames that no key asked for."""
+ANSWER = 0.2
+"""Most seconds in which the terminal tells where the cursor is."""
 JUST_CONTINUED = 0.5
 """Seconds in which the signal of a continuation is noticed."""
 NEXT_KEY = 0.05
@@ -209,6 +211,13 @@ class LiveApplication:
             finally:
                 self._write_key_mode(ENABLE)
 
+    def take_typed(self) -> str:
+        """Take what was typed before the terminal was released, and not read since: no other program may read it."""
+        self._terminal.quieten()
+        typed = self._terminal.read_typed()
+        self._terminal.restore()
+        return typed
+
     def _undo_codes(self) -> str:
         return (DISABLE if self._has_unambiguous_keys and self._running else "") + self.undo_signs()
 
@@ -237,9 +246,16 @@ class LiveApplication:
         self._resized = asyncio.get_running_loop().call_later(QUIET, self._end_resize)
 
     def _end_resize(self) -> None:
-        self._resized, self._renderer.is_resizing = None, False
-        if self._app:
-            self._app.renderer.erase(leave_alternate_screen=False)
+        """The size is quiet: draw once the terminal has told where the cursor is, or does not."""
+        self._resized = asyncio.get_running_loop().call_later(ANSWER, self._draw_resized)
+        self._renderer.on_place = self._draw_resized
+        self._renderer.ask_place()
+
+    def _draw_resized(self) -> None:
+        if self._app and self._resized:
+            self._resized.cancel()
+            self._resized, self._renderer.is_resizing = None, False
+            self._renderer.erase_resized()
             self.redraw()
 
     def _note_frame(self, app: Application[None]) -> None:

@@ -7,7 +7,7 @@ frame is one write, marked as one update for terminals that know the mark.
 import os
 import re
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,6 +78,12 @@ class LiveRenderer(Renderer):
         self.is_holding = False
         """True while a frame is drawn that leaves the rows that wait to the next one; what they were stays drawn."""
         self._knows_width = True
+        self._lost: list[int] = []
+        """The cells of our rows above the window, which was too low for them: a higher one may show them again."""
+        self._further = 0
+        self.on_place: Callable[[], None] = lambda: None
+        """Called when the terminal has told where the cursor is."""
+        self._place: int | None = None
         self.is_resizing = False
         """True while the size changes: nothing is drawn then."""
 
@@ -86,6 +92,30 @@ class LiveRenderer(Renderer):
         if not self.is_resizing:
             self.is_resizing = True
             self._knows_width = time.monotonic() - self._drawn_at > QUIET
+
+    def ask_place(self) -> None:
+        """Ask the terminal where the cursor is: rows above the window cannot be erased before it shows them again."""
+        self._place = None
+        self.output.ask_for_cpr()
+        self.output.flush()
+
+    def report_absolute_cursor_row(self, row: int) -> None:
+        self._place = row - 1
+        self.on_place()
+
+    def erase_resized(self) -> None:
+        """Remove the screen after the size changed, with those of its rows that were above the window before."""
+        width, above, lost = self.output.get_size().columns, self._rows_above_cursor(), self._lost
+        if self._knows_width and _wraps_on_resize():
+            own = [*lost, *self._cells_above_cursor()]
+            heights = [-(-cells // width) for cells in own]
+            self._further = sum(heights[: len(lost)])
+            missing = above + self._further - self._place if self._place is not None else 0
+            lost = [cells for at, cells in enumerate(own) if sum(heights[: at + 1]) <= missing]
+        elif self._place != above:  # it does not begin at the top of the window
+            lost = []
+        self.erase(leave_alternate_screen=False)
+        self._lost, self._further = lost, 0
 
     def print_above(self, text: str) -> None:
         """Queue text for the next frame; a line is printed once it is complete."""
@@ -114,6 +144,7 @@ class LiveRenderer(Renderer):
 
     def erase(self, leave_alternate_screen: bool = True) -> None:
         """Remove the screen, and print the rows that wait."""
+        self._lost = []
         with self._live_output.one_write():
             self._clear()
             if self._rows:
@@ -141,7 +172,7 @@ class LiveRenderer(Renderer):
 
     def _print_rows(self) -> None:
         """Print over the screen; the rest of it is erased below the first line, so that no terminal saves a copy."""
-        text, self._rows = "".join(self._rows), []
+        text, self._rows, self._lost = "".join(self._rows), [], []
         first, _, others = text.partition("\n")
         self._return_to_top()
         self.output.write_raw(f"{first}{_CLEAR_LINE}\n{_CLEAR_BELOW}{others}")
@@ -162,7 +193,7 @@ class LiveRenderer(Renderer):
             self._is_updating = True
         self.output.reset_attributes()
         self.output.write_raw("\r")
-        self.output.cursor_up(self._rows_above_cursor())
+        self.output.cursor_up(self._rows_above_cursor() + self._further)
         self._cursor_pos = Point(x=0, y=0)
         self._last_screen = self._last_style = None
 
@@ -176,9 +207,13 @@ class LiveRenderer(Renderer):
         was = self._last_size.columns if self._last_size else width
         if last is None or width >= was or not (self._knows_width and _wraps_on_resize()):
             return self._cursor_pos.y
-        rows = [last.data_buffer[y] for y in range(self._cursor_pos.y)]
-        used = [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]
-        return sum(-(-cells // width) for cells in used) + self._cursor_pos.x // width
+        return sum(-(-cells // width) for cells in self._cells_above_cursor()) + self._cursor_pos.x // width
+
+    def _cells_above_cursor(self) -> list[int]:
+        """The cells that each row of the screen above the cursor takes."""
+        last = self._last_screen
+        rows = [last.data_buffer[y] for y in range(self._cursor_pos.y)] if last else []
+        return [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]
 
 
 def _wraps_on_resize() -> bool:

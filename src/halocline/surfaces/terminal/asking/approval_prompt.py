@@ -1,5 +1,6 @@
 """Approvals and answers on a terminal: by an option that is chosen after everything was shown."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
@@ -50,6 +51,7 @@ class Asker:
         self._screen = screen
         self._menu = menu
         self._changes = EditChanges(screen, menu)
+        self._message: Prompt | None = None
 
     async def ask_approval(
         self, event: ApprovalRequested, write: Write, edit: WaitingEdit | None = None, batch: EditBatch | None = None
@@ -66,31 +68,42 @@ class Asker:
         if batch:
             batch.show_others(event, if_in_sight=True)
         self._menu.call_person(f"needs your approval: {event.title}")
-        options, message, has_more = _list_options(event, row, edit, batch), None, False
+        try:
+            return self._add_message(await self._choose(event, row, write, edit, batch))
+        except asyncio.CancelledError:  # by Ctrl-C, or because another terminal was faster
+            if self._message:
+                self._menu.put_back(self._message)
+            raise
+
+    async def _choose(
+        self, event: ApprovalRequested, row: CallRow, write: Write, edit: WaitingEdit | None, batch: EditBatch | None
+    ) -> Decision:
+        """Let the person look, write and change until a key decides."""
+        options, has_more, self._message = _list_options(event, row, edit, batch), False, None
         while True:
             title = " · ".join(filter(None, [batch.name_place(event) if batch else "", self._screen.title_for(row)]))
             kind = Kind.GRAVE if has_more or event.grade.is_grave else Kind.ORDINARY
             key = await self._menu.choose(title, options, selected=None if event.grade.is_grave else "y", kind=kind)
-            has_more = self._show_more(key, event, options, batch)
+            has_more, decision = self._show_more(key, event, options, batch), None
             if has_more:
                 pass
             elif batch and key == "s":
                 batch.allow_others(event)
-                return self._add_message(message, Decision(Choice.ALLOW_ONCE))
+                return Decision(Choice.ALLOW_ONCE)
             elif key == "f":
-                if decision := await self._changes.take_files(event):
-                    return self._add_message(message, decision)
+                decision = await self._changes.take_files(event)
             elif edit and key in CHANGING:
-                if decision := await self._changes.ask(key, edit):
-                    return self._add_message(message, decision)
+                decision = await self._changes.ask(key, edit)
             elif key == "t":
-                message = await write(message) or message
+                message = self._message = await write(self._message) or self._message
                 options |= _WITH_MESSAGE if message else {}
                 self._screen.say(f"Your message: {message.text.strip()}" if message else "No message.")
-            elif key == "n" and message:
-                return self._add_message(message, Decision(Choice.REJECT_ONCE))
-            elif decision := await self._read_decision(key, row, event):
-                return self._add_message(message, decision)
+            elif key == "n" and self._message:
+                return Decision(Choice.REJECT_ONCE)
+            else:
+                decision = await self._read_decision(key, row, event)
+            if decision:
+                return decision
 
     def _show_more(self, key: str, event: ApprovalRequested, options: dict[str, str], batch: EditBatch | None) -> bool:
         """Show what must be seen before this key can allow anything. True if there was something: it is to be read."""
@@ -152,8 +165,9 @@ class Asker:
             case _:
                 return Decision(Choice.REJECT_ONCE, stop=True)
 
-    def _add_message(self, message: Prompt | None, decision: Decision) -> Decision:
+    def _add_message(self, decision: Decision) -> Decision:
         """Add the message to the decision. One that stops the turn reaches no model, so the message is given back."""
+        message = self._message
         if message and decision.stop:
             self._menu.put_back(message)
         if message is None or decision.stop:

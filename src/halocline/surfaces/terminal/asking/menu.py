@@ -27,7 +27,7 @@ class TypedAnswer(str):
 NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stays."
 """Said when a line is sent that is no answer to a question of Halocline's own."""
 _YES_NO = ("y", "n")
-_WORDS = {"yes": "y", "no": "n"}
+_WORDS = {"yes": "y", "no": "n", "esc": ESCAPE, "escape": ESCAPE}
 
 
 class Kind(Enum):
@@ -45,20 +45,24 @@ def number_options(labels: Sequence[str], *, is_yes_no: bool = False) -> dict[st
     return dict(zip(keys, labels, strict=True))
 
 
+def find_key(text: str, options: Options) -> str | None:
+    """Return the option that a typed line names by its key, or by yes, no or esc; None if there is none."""
+    word = text.strip().casefold()
+    return next((key for key in (word, _WORDS.get(word)) if key in options), None)
+
+
 def find_option(text: str, options: Options, kind: Kind = Kind.OWN) -> str | None:
-    """Return the option that a typed line names by its key, number or label, or by yes or no; None if there is none.
+    """Return the option that a typed line names by its key, number or label, or as in `find_key`.
 
     Of a QUESTION, only the numbered options can be named: those are the model's, and any other line is an answer.
     """
     if kind is Kind.QUESTION:
         options = {key: label for key, label in options.items() if key.isdecimal()}
     word, keys = text.strip().casefold(), [*options]
-    if word in options:
-        return word
+    if key := find_key(word, options):
+        return key
     if word.isdecimal() and 0 < int(word) <= len(keys):
         return keys[int(word) - 1]
-    if _WORDS.get(word) in options:
-        return _WORDS[word]
     return next((key for key, label in options.items() if label.casefold() == word), None)
 
 

@@ -48,11 +48,15 @@ class AskedCards:
             self._draw(card, event.call)
         return True
 
+    def forget_ahead(self) -> None:
+        """A new reply: models give its calls the same IDs again."""
+        self._ahead = {}
+
     def is_in_sight(self, console: Console) -> bool:
         """True if the newest card has room in the window, above its options."""
         return self._newest is not None and _has_room(console, self._newest)
 
-    def show_question(self, event: QuestionAsked, *, again: bool) -> None:
+    def show_question(self, event: QuestionAsked | QuestionRow, *, again: bool = False) -> None:
         if event.request in self._titles and not again:
             return
         self._titles[event.request] = event.question
@@ -65,9 +69,10 @@ class AskedCards:
             self._draw(cards.question_card(row), event.request)
 
     def show_answer(self, row: QuestionRow, *, only_below: bool = False) -> None:
-        """Print the answer of a question, once; with `only_below`, only if the question was shown."""
+        """Print the answer of a question, once, below the question; with `only_below`, only if that was shown."""
         if row.request not in self._answered and (row.request in self._titles or not only_below):
             self._answered.add(row.request)
+            self.show_question(replace(row, options=()))
             self._draw(cards.answer_line(row), row.request)
 
 

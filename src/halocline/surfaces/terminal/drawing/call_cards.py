@@ -116,13 +116,11 @@ def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
     head = Text.assemble(
         (clean(lane.name), "title"), "  ", (clean(describe_lane(lane)) + child, "quiet"), overflow="fold"
     )
-    texts = [
-        *lane.remarks,
-        *(f"refused: {one}" for one in lane.refused),
-        *([lane.prompt, lane.report] if details else []),
-    ]
-    body = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
-    return marked(Group(head, *body), mark, style)
+    refused = [(wrapped if details else line)(f"refused: {clean(one)}", "quiet") for one in lane.refused]
+    remarks = [wrapped(text, "quiet") for part in lane.remarks for text in _split_lines(part)]
+    texts = [lane.prompt, lane.report] if details else []
+    more = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
+    return marked(Group(head, *remarks, *refused, *more), mark, style)
 
 
 _LANE_ENDS = {

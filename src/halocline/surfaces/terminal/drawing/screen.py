@@ -70,6 +70,7 @@ class Screen:
         self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
+        """Their own commands that were passed and run, or were printed and not passed yet."""
         self._checkpoints = 0
         self._older: Sequence[r.Row] = ()
 
@@ -180,6 +181,7 @@ class Screen:
                 said, spoken = self._stream.end(event.message.text)
                 self._print_rows(said)
                 self._replies.begin()
+                self._asked.forget_ahead()
             case ev.StepRetried():
                 self._stream.discard()
                 self._replies.begin()
@@ -200,9 +202,8 @@ class Screen:
                 self._print_decision(event)
             case ev.QuestionAnswered():
                 self._answer_below_its_question(event)
-            case ev.OwnCommandEnded(run=run) if run in self._own and (row := self._transcript.call(run)):
-                self._own.discard(run)
-                self._print_row(row)
+            case ev.OwnCommandEnded(run=run) if run in self._own or not self._stream.is_open:
+                self._print_own(run)
             case SubagentStarted() | SubagentEnded():
                 self._print_lane(event)
         if not self._stream.is_open:
@@ -214,10 +215,16 @@ class Screen:
         while self._printed < len(rows) and (is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
             row = rows[self._printed]
             self._printed += 1
-            if isinstance(row, r.CallRow) and not is_settled(row):
-                self._own.add(row.call)
+            if isinstance(row, r.CallRow) and row.own and (row.call in self._own or not is_settled(row)):
+                self._own ^= {row.call}
             elif not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
                 self._print_row(row)
+
+    def _print_own(self, run: str) -> None:
+        """Print the person's own command at its end, before or after the rows above it are settled."""
+        if row := self._transcript.call(run):
+            self._own ^= {run}
+            self._print_row(row)
 
     def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
         """Print rows of the streaming reply."""

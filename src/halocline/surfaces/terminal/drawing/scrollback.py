@@ -9,7 +9,7 @@ from rich.text import Text
 from halocline.surfaces.sanitize import clean, reveal
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.drawing.diff_view import DiffRow
-from halocline.surfaces.terminal.drawing.rows_aloud import REPLY, TODO_LIST, speak_mark, speak_text
+from halocline.surfaces.terminal.drawing.rows_aloud import DIFF, REPLY, speak_mark, speak_text
 from halocline.surfaces.terminal.drawing.side_by_side import Columns
 from halocline.surfaces.terminal.drawing.status_line import StatusLine
 from halocline.surfaces.terminal.drawing.theme import THEME, Band, Gutter, Safe, ShortOr, Wide
@@ -74,10 +74,11 @@ class Scrollback:
         self.group = ""
 
 
-def draw_lines(body: RenderableType, *, aloud: bool = False, in_todos: bool = False) -> Iterator[str]:
+def draw_lines(body: RenderableType, *, aloud: bool = False, within: str = "") -> Iterator[str]:
     """Yield the lines of a card for pipes and files: nothing is wrapped, cut or styled, and replies stay Markdown.
 
-    With `aloud`, marks are words. Raises TypeError for a kind of renderable that no card uses.
+    With `aloud`, marks are words, also by the mark of the card that they are `within`. Raises TypeError for a kind of
+    renderable that no card uses.
     """
     match body:
         case Text():
@@ -86,16 +87,18 @@ def draw_lines(body: RenderableType, *, aloud: bool = False, in_todos: bool = Fa
             yield speak_text(body.whole.plain) if aloud else body.whole.plain
         case Gutter():
             mark, rest = body.first.plain, body.rest.plain
-            is_list = mark.strip() == TODO_LIST
+            inner = mark.strip()
             if aloud:
-                mark, rest = speak_mark(mark, in_todos=in_todos), ""
-            for line in draw_lines(body.body, aloud=aloud, in_todos=is_list):
+                mark, rest = speak_mark(mark, within), ""
+            for line in draw_lines(body.body, aloud=aloud, within=inner):
                 yield f"{mark}{line}".rstrip()
                 mark = rest
         case Group():
             for part in body.renderables:
-                yield from draw_lines(part, aloud=aloud, in_todos=in_todos)
-        case Wide() | Band() | DiffRow():
+                yield from draw_lines(part, aloud=aloud, within=within)
+        case DiffRow():
+            yield from draw_lines(body.body, aloud=aloud, within=DIFF)
+        case Wide() | Band():
             yield from draw_lines(body.body, aloud=aloud)
         case Columns():
             for part in body.rows:

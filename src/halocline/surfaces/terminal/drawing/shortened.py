@@ -12,21 +12,21 @@ class ShortenedRows:
 
     def __init__(self) -> None:
         self._rows: list[r.Row] = []
+        self.has_shown = False
+        """True if rows of this turn were printed in full since."""
 
     def note(self, row: r.Row, *, is_folded: bool = False) -> None:
         """Keep a row that was printed without a part, or folded into another. A prompt begins a new list."""
         if isinstance(row, r.PromptRow) and not row.steering:
-            self._rows = []
+            self._rows, self.has_shown = [], False
         if is_folded or is_shortened(row):
             self._rows = [*self._rows, row][-MOST_KEPT:]
 
     def take(self) -> list[r.Row]:
         """Return the rows that were not shown in full yet."""
         rows, self._rows = self._rows, []
+        self.has_shown = self.has_shown or bool(rows)
         return rows
-
-    def clear(self) -> None:
-        self._rows = []
 
 
 def is_shortened(row: r.Row) -> bool:

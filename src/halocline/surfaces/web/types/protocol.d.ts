@@ -539,6 +539,7 @@ export interface ErrorRow {
 /** Everything that the log proves at the end of a turn. */
 export interface Evidence {
   changed?: Array<ChangedPath>
+  later?: Array<string>
   commands?: Array<RanCommand>
   tests?: Array<string>
   failed_tests?: Array<string>
