@@ -104,7 +104,7 @@ def join_fragments(messages: Sequence[Message], encoded: Sequence[bytes]) -> byt
 
 
 class PartForm(NamedTuple):
-    """How a format writes text, and a picture of a type in base64."""
+    """The form in which a format writes text, and a picture of a type in base64."""
 
     text: Callable[[str], JsonObject]
     picture: Callable[[str, str], JsonObject]

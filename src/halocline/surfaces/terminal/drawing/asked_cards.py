@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
 from rich.console import Console, Group, RenderableType
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
