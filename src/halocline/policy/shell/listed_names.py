@@ -101,18 +101,22 @@ def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
 
 
 def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
-    names = dict.fromkeys((*found, *(_list_hidden(found, ground) if ground.hides_names else ())))
-    kept = [one for one in names if one[:1] == "-" or leads_to_kept(one, ground) or leads_to_precious(one, ground)]
+    hidden = dict.fromkeys(_list_hidden(found, ground) if ground.hides_names else ())
+    leads = leads_to_kept, leads_to_precious
+    names = (one for one in found if one[:1] == "-" or any(led(one, ground) for led in leads))
+    kept = [*dict.fromkeys((*hidden, *names))]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
 
 
 def _list_hidden(texts: Iterable[str], ground: Ground) -> Iterator[str]:
-    """Yield the hidden names that patterns match, and those in which unknown parts are nothing."""
+    """Yield the hidden names, those that patterns match, and those in which unknown parts are nothing."""
     for text in texts:
-        if text != INSIDE and not text.endswith(BENEATH) and (UNKNOWN in text or GLOB.search(text)):
-            names = ground.names(Word("", (Piece(text.replace(UNKNOWN, ""), active=True),)))
-            yield from (one for one in names or () if any(ground.hides_name(at.path) for at in ground.places(one)))
+        if text != INSIDE and not text.endswith(BENEATH):
+            unsure = UNKNOWN in text or GLOB.search(text)
+            word = Word("", (Piece(text.replace(UNKNOWN, ""), active=True),))
+            names = ground.names(word) or () if unsure else (text,)
+            yield from (one for one in names if ground.hides_text(one))
 
 
 def _simple_commands(node: Node, functions: Mapping[str, Sequence[Block]] | None = None) -> Iterator[Simple]:

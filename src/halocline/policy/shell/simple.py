@@ -31,7 +31,7 @@ from halocline.policy.shell.spellings import AS_WRITTEN, FED, UNREAD
 from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.kept_places import INSIDE, leads_to_kept
+from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, print_text
 from halocline.policy.shell.values.variables import MOST_VALUES, READ_INPUT, UNKNOWN, Values, changed_by, is_fully_known
@@ -117,7 +117,7 @@ class SimpleCommands(ABC):
         """Return the ground after the command, with the variables that it set."""
         read = _part_as_read(simple, self.names_behind(simple.redirects, after) or after.fed)
         if len(read) >= MOST_VALUES and simple.program in READ_INPUT:  # of many, those count that lead to what is kept
-            read = tuple(sorted(read, key=lambda one: not (after.may_begin(one) and leads_to_kept(one, after))))
+            read = tuple(sorted(read, key=lambda one: not (after.may_begin(one) and after.hides_text(one))))
         if simple.words and simple.words[0].text == "set":
             simple = replace(simple, words=with_names(simple.words, after))
         after = after.with_variables(changed_by(simple, after.variables, read))

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Circumstances, Touch, Use
-from halocline.policy.paths import Classifier, Resolved, is_within
+from halocline.policy.paths import LONGEST_PATH, Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Block, Piece, Word
 from halocline.policy.shell.values.name_patterns import GLOB, add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
@@ -121,9 +121,10 @@ class Ground(Circumstances, frozen=True):
         self.note([Found(f"{at}/{one}", f"{shown}/{one}", folder.place, root=folder.root) for one in below], use)
         return names is not None
 
-    def hides_name(self, path: str) -> bool:
-        """Return True if a path may not even be named: of hidden files, and of those that a rule denies."""
-        return self.hides is not None and self.hides.names(path, None)
+    def hides_text(self, text: str) -> bool:
+        """Return True if a text names a file that may not even be named, as it is hidden or a rule denies it."""
+        hides = self.hides.names if self.hides and 0 < len(text) <= LONGEST_PATH else None
+        return hides is not None and hides.key != () and any(hides(one.path, None) for one in self.places(text))
 
     @property
     def hides_names(self) -> bool:

@@ -51,7 +51,7 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if any(is_history(path) for path in _matching_files(text, ground)):
         return True
     found = places_of(_without_beginning(text), ground)  # a Git history is lost with its place
-    kept = any(one.place in UNTOUCHED or is_history(one.path) or ground.hides_name(one.path) for one in found)
+    kept = any(one.place in UNTOUCHED or is_history(one.path) for one in found)
     return kept or _may_be_untouched(text, ground)
 
 
