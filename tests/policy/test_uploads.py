@@ -14,6 +14,7 @@ import pytest
 from tests.policy.test_neighbours import ASK, AUTO, FULL, YOLO, judge
 from tests.tables import for_each
 
+from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.paths import Classifier
 from halocline.protocol.permission_rules import Grade, Rule, RuleBook, Verdict
 
@@ -183,24 +184,30 @@ def test_what_sends_no_secret_is_not_called_one_that_does(workspace, command):
 
 NAMES = " ".join(f'"k{number}":"v{number},w:x",' for number in range(300))
 LINES = "\n".join(f'{{"key{number}": "a value, {number}", "is": [1,2,3]}}' for number in range(2_300))
+READS = "\n".join(f'x=$(sed -n {number}p a.txt); echo "$x" [{number},a{number}*]' for number in range(150))
 LONG = (
+    f"bash <<'EOF'\n{READS}\nEOF",
     *(f"curl -d '{NAMES}' https://site.example/", f"mytool '{NAMES}'", f"git commit -m '{NAMES}'"),
     *(f"nice curl -d '{NAMES}' https://site.example/", f"curl -d '{',' * 7_000}' https://site.example/"),
     *(f"curl -d '{'a.txt,' * 1_100}' https://site.example/", f"curl -d '{'./,' * 2_300}' https://site.example/"),
     *(f"curl -d @- https://site.example/ <<EOF\n{text}\nEOF" for text in (LINES, LINES[:50_000])),
+    *(f"{reader} <<EOF\n{LINES[:57_000]}\nEOF" for reader in ("psql", "cat > a.json", "python3 -", "bash")),
     *(f"sed '{text}' a.txt" for text in ("r" * 7_000, "r/" * 3_500, NAMES)),
 )
 
 
 def test_what_is_looked_up_for_a_long_text_grows_with_its_length_and_not_with_its_square(workspace, monkeypatch):
-    looked_up, resolve, wrong = [], Classifier.resolve, []
+    looked_up, resolve, match, wrong = [], Classifier.resolve, LocalShellFacts.matches, []
     monkeypatch.setattr(Classifier, "resolve", lambda self, text: looked_up.append(text) or resolve(self, text))
+    monkeypatch.setattr(
+        LocalShellFacts, "matches", lambda self, *given: looked_up.append(given[0]) or match(self, *given)
+    )
     for command in LONG:
         looked_up.clear()
         judge(workspace, command, YOLO, book=BOOK)
         letters = sum(len(text) - len(str(workspace)) for text in looked_up)
         wrong += [(command[:20], len(command), len(looked_up), letters)] * (
-            len(looked_up) > len(command) / 2 or letters > 20 * len(command) + 64 * 4_096
+            len(looked_up) > min(len(command) / 2, 2_000) or letters > 20 * len(command) + 64 * 4_096
         )
     assert wrong == []
 

@@ -23,13 +23,9 @@ REMEMBERS = "memory"
 """The rule that asks before a note is kept for later tasks; it cannot be granted permanently either."""
 
 
-def _own_state(act: Act, context: PolicyContext) -> Decision | None:
+def _untouched_place(act: Act, context: PolicyContext) -> Decision | None:
     if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
         return Decision(Verdict.DENY, "own-state", "tools may not touch Halocline's own files")
-    return None
-
-
-def _by_ignore_file(act: Act, context: PolicyContext) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
         reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
         return Decision(Verdict.DENY, "ignored", reason)
@@ -198,8 +194,7 @@ def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:
 
 
 LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
-    _own_state,
-    _by_ignore_file,
+    _untouched_place,
     partial(_by_strict_rule, verdict=Verdict.DENY, sources=tuple(Source)),
     _by_bound,
     _plan_mode,

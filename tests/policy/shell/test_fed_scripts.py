@@ -433,6 +433,13 @@ read -d p x <<< subp; cat $x/c.txt
 IFS=x read x y <<< subxc; cat $x/c.txt
 readarray a < <(echo sub); cat ${a}/c.txt
 exec 3<<< sub/c.txt; read x <&3; cat $x
+cat $(echo sub/c.txt | sort)
+printf '%s\\n' sub/c.txt | sort | while read x; do cat $x; done
+printf '%s\\n' a b c d e f g h i sub/c.txt | while read x; do cat $x; done
+echo sub/c.txt | cat $(cat)
+{ cat $(head -1); } <<< s?b/c.txt
+f() { echo sub/c.txt; }; cat $(f)
+cat $(bash <<< 'echo sub/c.txt')
 ls | while read -r f; do exec 3<<< sub/c.txt; read x <&3; cat $x; done
 while read -r f; do exec 3<<< su${z}b/c.txt; read x <&3; cat $x; done < <(ls)
 exec 3<<< sub/c.txt; ls | bash -c 'read x <&3; cat $x'
@@ -449,6 +456,54 @@ def test_a_name_with_unknown_parts_is_judged_as_if_they_were_nothing(posture, co
     rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
     assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
     assert verdict(command, replace(posture, book=RuleBook(ignored=("sub/",)))) is not Verdict.ALLOW
+
+
+FED = r"""
+bash -c 'SCRIPT'
+bash <<< 'SCRIPT'
+bash << 'X'\nSCRIPT\nX
+x='SCRIPT'; bash <<< "$x"
+bash -s a <<< 'SCRIPT'
+bash /dev/fd/3 3<<< 'SCRIPT'
+bash <&3 3<<< 'SCRIPT'
+exec 3<<< 'SCRIPT'; bash <&3
+exec <<< 'SCRIPT'; sh
+echo 'SCRIPT' | bash
+bash < <(echo 'SCRIPT')
+bash <(echo 'SCRIPT')
+. /dev/stdin <<< 'SCRIPT'
+{ bash; } <<< 'SCRIPT'
+f() { bash; }; f <<< 'SCRIPT'
+bash <<< "$(echo 'SCRIPT')"
+""".strip().splitlines()
+NAMES_IN_SCRIPTS = """
+cat NAME
+x=NAME; cat $x
+read x <<< NAME; cat $x
+read x < <(echo NAME); cat $x
+exec 3<<< NAME; read x <&3; cat $x
+exec 3<<< NAME; read -u 3 x; cat $x
+exec 3<<< NAME; cat $(cat <&3)
+exec 3<<< NAME; x=$(</dev/fd/3); cat $x
+exec <<< NAME; read x; cat $x
+exec 3< <(echo NAME); read x <&3; cat $x
+exec 3<<< NAME; while read x <&3; do cat $x; done
+exec {q}<<< NAME; read x <&$q; cat $x
+{ read x; cat $x; } <<< NAME
+echo NAME | { read x; cat $x; }
+cat $(sort <<< NAME)
+cat $(echo NAME | sort)
+x=$(env echo NAME); cat $x
+exec 3< NAME; cat <&3
+""".strip().splitlines()
+NAMES = ["sub/c.txt", "s[u]b/c.txt", "s*/c.txt", "su${q}b/c.txt"]
+
+
+@for_each("fed, script, name", list(product(FED, NAMES_IN_SCRIPTS, NAMES)))
+def test_a_script_is_followed_however_it_comes_and_however_it_names_a_file(posture, fed, script, name):
+    rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
+    command = fed.replace(r"\n", "\n").replace("SCRIPT", script.replace("NAME", name))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is not Verdict.ALLOW
 
 
 IN_PROGRAMS = """

@@ -13,8 +13,9 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
-_SAFE_VARIABLE = compile_later(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")
-_SAFE_VALUE = compile_later(r"[A-Za-z0-9_.@+\-/:]*")
+_SAFE = compile_later(
+    r"(LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR)=[A-Za-z0-9_.@+\-/:]*|\w*PAGER=(cat)?"
+)
 _READ_FLAGS = frozenset({"-r"})
 
 
@@ -68,7 +69,7 @@ def _render_assignments(simple: Simple) -> str | None:
     for one in simple.assignments:
         known = one.value.value
         plain = one.subscript is None and one.values is None and not one.adds
-        if not plain or not _SAFE_VARIABLE.fullmatch(one.name) or known is None or not _SAFE_VALUE.fullmatch(known):
+        if not plain or known is None or not _SAFE.fullmatch(f"{one.name}={known}"):
             return None
         form += f"{one.name}={shlex.quote(known)} "
     return form

@@ -17,6 +17,7 @@ from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
+from halocline.policy.shell.values.printed_texts import ECHO_FLAGS, print_text
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value
 from halocline.protocol.patterns import compile_later
 
@@ -292,7 +293,7 @@ def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     return next((value[cut:] for cut in order if matches(value[:cut])), value)
 
 
-_ECHO_FLAGS = compile_later(r"-[neE]+")
+_PLAIN_FORM = compile_later(r"([^%\\-]|%s)+")
 _TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 """Stands for the new file or folder that `mktemp` creates."""
 
@@ -315,19 +316,18 @@ def _outputs_of(script: Node, ground: Ground) -> Values:
 
 def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
     name, *rest = words
-    if name == "cat" and not rest:
-        return _text_behind(simple)
+    if name == "cat" and not rest and len(simple.redirects) == 1:
+        [read] = simple.redirects
+        return read.target.value if read.operator[:2] == "<<" and read.fd in ("", "0") and read.target else None
     if name == "mktemp":
         return _TEMPORARY
     if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
         return None
     match name:
-        case "echo" if not _ECHO_FLAGS.fullmatch("".join(rest[:1])):
+        case "echo" if not ECHO_FLAGS.fullmatch("".join(rest[:1])):
             return " ".join(rest)
-        case "printf" if rest[:1] == ["%s"] and len(rest) == 2:
-            return rest[1]
-        case "printf" if len(rest) == 1 and not set(rest[0]) & set("%\\-"):
-            return rest[0]
+        case "printf" if _PLAIN_FORM.fullmatch("".join(rest[:1])):
+            return print_text(words)
         case "pwd" if not rest and len(ground.folders) == 1:
             return ground.folders[0]
         case "dirname" if len(rest) == 1 and not rest[0].startswith("-"):
@@ -338,12 +338,3 @@ def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
             first = int(rest[0]) if len(rest) == 2 else 1
             return "\n".join(map(str, range(first, int(rest[-1]) + 1)))
     return None
-
-
-def _text_behind(simple: Simple) -> str | None:
-    if len(simple.redirects) != 1 or simple.redirects[0].fd not in ("", "0"):
-        return None
-    redirect = simple.redirects[0]
-    if redirect.operator not in ("<<", "<<-", "<<<") or redirect.target is None:
-        return None
-    return redirect.target.value

@@ -11,7 +11,7 @@ from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, words_of
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.policy.shell.values.name_patterns import EXTENDED, names_hidden_switch
-from halocline.policy.shell.values.variables import names_in_expansions
+from halocline.policy.shell.values.variables import NAME, names_in_expansions
 from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
@@ -24,7 +24,6 @@ _REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
 _SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray getopts wait")
 _SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "let"})
-_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
 _ROWS = read_pairs(read_lines(__file__)["hazards by words"])
 _BY_WORDS = {name: row.partition("; ")[::2] for name, row in _ROWS.items()}
@@ -35,7 +34,7 @@ def find_hazard(simple: Simple) -> str:
     for one in simple.assignments:
         if one.name in _REBINDS:
             return "it changes what command names mean"
-        if _RUNS_TEXT.fullmatch(one.name):
+        if _RUNS_TEXT.fullmatch(one.name) and not (one.name.endswith("PAGER") and one.value.value in ("", "cat")):
             return f"the text of {one.name} is run as a command"
     if why := hazard_of_words(tuple(words_of(simple))):
         return why
@@ -74,7 +73,7 @@ def _list_variables_set(node: Simple | Block) -> Iterator[str]:
     elif node.words:
         name, *texts = (word.source for word in node.words)
         if name in _SETS_VARIABLES or (name == "printf" and any("-v" in text for text in texts)):
-            yield from _NAME.findall(" ".join(texts))
+            yield from NAME.findall(" ".join(texts))
 
 
 def runs_subscripts(tree: Node) -> str:

@@ -21,13 +21,11 @@ from halocline.policy.shell.findings import (
 )
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
-from halocline.policy.shell.listed_names import names_printed
+from halocline.policy.shell.listed_names import PIPES, find_echoed, names_printed
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.scripts import files_named, reads_script
-from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
-from halocline.policy.shell.simple import find_echoed
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.ground import Ground
@@ -54,7 +52,6 @@ _GIVES_NAMES = compile_later(r"\b(while|until|for|select|xargs|parallel)\b|-exec
 _QUOTES = compile_later(r"[\\'\"]")
 _MOVES = compile_later(r"\b(cd|pushd|popd)\b")
 _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n": "; ", "": ""}
-_PIPES = frozenset({"|", "|&"})
 _HOLDS_ANYWHERE = frozenset({Rule.OWN_STATE, Rule.IGNORED})
 """Rules that forbid a command even if it may run in another folder than the one where it breaks them."""
 
@@ -108,12 +105,12 @@ class Judge(Blocks):
                 self.analysis.functions.setdefault(node.name, []).append(node)
             elif isinstance(node, Simple) and node.redirects and "exec" in {one.text for one in node.words[:2]}:
                 self.held = self.names_behind(expand_simple(node, ground).redirects, ground) or self.held
-                ground = replace(ground, fed=(*ground.fed, *self.held))
+                ground = replace(ground, fed=(*self.held, *ground.fed))
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         steering = find_steering(tree)
         if self.analysis.functions or steering:
-            ground = replace(ground, rebinds=True)
+            ground = replace(ground, rebinds=True, functions=self.analysis.functions)
         form, after = self.node(tree, ground)
         if steering:
             form = None
@@ -232,16 +229,16 @@ class Judge(Blocks):
         anywhere, after, start, sure, begin = ground, ground, ground, True, 0
         places = zip(chain.items, ("", *chain.joints), chain.joints, strict=False)
         for number, (item, before, joint) in enumerate(places):
-            if before in _PIPES:
+            if before in PIPES:
                 here = start
             elif before == "&&" and sure:
                 here = after
             else:
                 here = anywhere if before else ground
             certain = before in ("", ";", "\n", "&")
-            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
+            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *PIPES)
             sure = sure and before != "||"
-            begin = begin if before in _PIPES else number
+            begin = begin if before in PIPES else number
             feeders = chain.items[begin:number]
             if feeders and isinstance(item, Simple):
                 self._note_piped_script(feeders, item, here)
@@ -249,8 +246,8 @@ class Judge(Blocks):
             fed = (*self._names_fed(feeders, item, here), *self.held) if feeders else ground.fed
             form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
-            if before in _PIPES or joint in _PIPES or joint == "&":
-                stays = joint not in (*_PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
+            if before in PIPES or joint in PIPES or joint == "&":
+                stays = joint not in (*PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
                 after = here.merge(after) if stays else here
             start = here
             merged = anywhere.merge(after)
@@ -270,23 +267,20 @@ class Judge(Blocks):
 
     def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""
-        if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
+        if isinstance(reader, Simple) and reader.program in READERS and not any(one.scripts for one in reader.words):
             return ()
-        if text := find_echoed(feeders[-1], ground):
+        if text := find_echoed(feeders[-1], ground, expand_simple):
             return tuple(split_text(text))
-        return names_printed(feeders, ground, expand_simple, self.analysis.functions)
+        return names_printed(feeders, ground, expand_simple)
 
     def _note_fed_secret(self, feeder: Node, fed: Simple, ground: Ground) -> None:
         """Record a name written out before `xargs` that its program may not read without asking."""
-        if not isinstance(feeder, Simple) or not feeder.words or not fed.words or fed.words[0].source != "xargs":
+        if not isinstance(feeder, Simple) or feeder.program not in ("echo", "printf", "find") or fed.program != "xargs":
             return
         words = expand_simple(feeder, ground).words
-        found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
-        if words[0].text in ("echo", "printf"):
-            names = [literal(text) for word in words[1:] for text in word.text.split()]
-            found = judge_reading(fed.source, [one for word in names for one in ground.targets(word)], "", ground)
-        elif words[0].text != "find" or not asks_for_secrets(words):
-            return
+        printed = words[1:] if feeder.program != "find" else ()
+        names = [".env"] if asks_for_secrets(words) else [text for word in printed for text in word.text.split()]
+        found = judge_reading(fed.source, [one for name in names for one in ground.places(name)], "", ground)
         if not found.reads:
             self.analysis.findings.append(found)
 

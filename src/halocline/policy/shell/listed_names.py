@@ -7,47 +7,47 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
-from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
+from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Redirect, Simple, Word, every_node
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
+from halocline.policy.shell.values.name_patterns import GLOB
 from halocline.policy.shell.values.printed_texts import print_text, split_text
-from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
+from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 from halocline.protocol.values import set_of
 
 FILTERS = set_of("sort uniq head tail grep egrep fgrep sed awk tac")
-_PRINTS_CONTENT = FILTERS | set_of("tr cut nl cat rev paste column comm join shuf jq zcat xxd od")
+_PRINTS_CONTENT = FILTERS | set_of("tr cut nl cat tee rev paste column comm join shuf jq zcat xxd od")
 _PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
 _GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
 _HIDDEN_TOO = compile_later(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
-_PIPES = frozenset({"|", "|&"})
+PIPES = frozenset({"|", "|&"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _MOST = 4
 _DEEPEST = 3
 Expand = Callable[[Simple, Ground], Simple]
-Functions = Mapping[str, Sequence[Block]]
 
 
-def names_printed(
-    nodes: Iterable[Node], ground: Ground, expand: Expand, functions: Functions | None = None, depth: int = 0
-) -> Values:
+def names_printed(nodes: Iterable[Node], ground: Ground, expand: Expand, depth: int = 0) -> Values:
     """Return the names that a pipeline's commands print: flags, names that lead to protected places, one for the rest.
 
     That one is `INSIDE`, or a NUL if nothing is known about them.
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
-        within = () if isinstance(node, Simple) else _simple_commands(node, {})
+        within = () if isinstance(node, Simple) else _simple_commands(node)
         moves = any(simple.program in ("cd", "pushd", "popd") for simple in within)
         here = ground.with_folders((*ground.starts, UNKNOWN)) if moves else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
-        for simple in _simple_commands(node, functions or {}):
+        for simple in _simple_commands(node, ground.functions):
             if not (number and _is_filter(node)):
-                found += _names_printed(expand(simple, here), here, expand, functions, depth)
+                found += _names_printed(expand(simple, here), here, expand, depth)
     return _keep_relevant(found, ground)
 
 
@@ -68,19 +68,31 @@ def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
                     ground = _with_names(one.name, one.values or (one.value,), ground)
             case Simple(words=(_, *_)):
                 expanded = expand(here, ground)
-                fed = _names_behind(expanded, ground, expand)
+                fed = names_behind(expanded.redirects, ground, expand)
                 after = changed_by(expanded, ground.variables, fed)
                 ground = ground.with_variables(ground.variables.merge(after))
     return ground
 
 
-def _names_behind(simple: Simple, ground: Ground, expand: Expand) -> Values:
+def names_behind(redirects: Iterable[Redirect], ground: Ground, expand: Expand) -> Values:
     """Return the names that come from texts and commands after redirections."""
-    targets = [(one.operator, one.target) for one in simple.redirects if one.target]
-    texts = [word for sign, word in targets if sign.startswith("<<")]
+    targets = [(one.operator, one.target) for one in redirects if one.target]
+    texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
     scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-    read = _keep_relevant(_texts_of(texts, ground), ground) if texts else ()
+    texts += [text for script in scripts if (text := find_echoed(script, ground, expand))]
+    read = [line for text in texts for line in split_text(text)]
     return (*read, *(names_printed(scripts, ground, expand) if scripts else ()))
+
+
+def find_echoed(node: Node, ground: Ground, expand: Expand) -> str:
+    """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
+    simple = expand(node, ground) if isinstance(node, Simple) else Simple("", ())
+    while simple.words and (inner := unwrap_command(simple)) and inner.script is None and not inner.feeds:
+        simple = Simple(inner.source, inner.words)
+    if simple.program not in ("echo", "printf"):
+        return ""
+    values = [word.value for word in simple.words if word.value is not None]
+    return print_text(values) if len(values) == len(simple.words) else ""
 
 
 def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
@@ -89,13 +101,25 @@ def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
 
 
 def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
-    names = dict.fromkeys(found)
-    kept = [one for one in names if one[:1] == "-" or leads_to_kept(one, ground) or leads_to_precious(one, ground)]
+    hidden = dict.fromkeys(_list_hidden(found, ground) if ground.hides_names else ())
+    leads = leads_to_kept, leads_to_precious
+    names = (one for one in found if one[:1] == "-" or any(led(one, ground) for led in leads))
+    kept = [*dict.fromkeys((*hidden, *names))]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
 
 
-def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
+def _list_hidden(texts: Iterable[str], ground: Ground) -> Iterator[str]:
+    """Yield the hidden names, those that patterns match, and those in which unknown parts are nothing."""
+    for text in texts:
+        if text != INSIDE and not text.endswith(BENEATH):
+            unsure = UNKNOWN in text or GLOB.search(text)
+            word = Word("", (Piece(text.replace(UNKNOWN, ""), active=True),))
+            names = ground.names(word) or () if unsure else (text,)
+            yield from (one for one in names if ground.hides_text(one))
+
+
+def _simple_commands(node: Node, functions: Mapping[str, Sequence[Block]] | None = None) -> Iterator[Simple]:
     """Yield the simple commands in a node and in functions that it calls, but not those inside words."""
     waiting, called = [node], set[str]()
     while waiting:
@@ -103,11 +127,11 @@ def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
             case Simple() as simple:
                 yield simple
                 name = simple.program
-                if name in functions and name not in called:
+                if functions and name in functions and name not in called:
                     called.add(name)
                     waiting += (item for block in functions[name] for item in block.items)
             case Chain(items=items, joints=joints):
-                piped = (joint in _PIPES for joint in ("", *joints))
+                piped = (joint in PIPES for joint in ("", *joints))
                 waiting += (one for one, behind in zip(items, piped, strict=False) if not (behind and _is_filter(one)))
             case Block(items=items):
                 waiting += items
@@ -123,26 +147,30 @@ def _is_recursive_search(simple: Simple) -> bool:
     return "grep" in simple.program and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
 
-def _names_printed(
-    simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int
-) -> Iterable[str]:
+def _names_printed(simple: Simple, ground: Ground, expand: Expand, depth: int) -> Iterable[str]:
     """Return what one expanded command prints."""
+    if (simple.redirects and not simple.words) or simple.program in _PRINTS_CONTENT:
+        read = names_behind(simple.redirects, ground, expand) or ground.fed
+        key = read, ground.starts, len(ground.links)
+        if key not in ground.relevant:
+            ground.relevant[key] = _keep_relevant(read, ground)
+        ground = replace(ground, fed=ground.relevant[key])
     if not simple.words:
-        return [UNKNOWN] if simple.redirects else ()
+        return [*ground.fed, UNKNOWN] if simple.redirects else ()
     if simple.program == "find":
         runs = any(word.text in _RUNS for word in simple.words[1:])
         return [*_found_by_find(simple, ground), *([UNKNOWN] if runs else [])]
     if depth < _DEEPEST and (wrapped := unwrap_command(simple)) is not None:
         if wrapped.script is None:
-            return _names_printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
+            return _names_printed(Simple(wrapped.source, wrapped.words), ground, expand, depth + 1)
         try:
-            return names_printed([parse_command(wrapped.script)], ground, expand, functions, depth + 1)
+            return names_printed([parse_command(wrapped.script)], ground, expand, depth + 1)
         except NotUnderstood:
             return [UNKNOWN]
-    return _names_by_program(simple, ground, functions or {})
+    return _names_by_program(simple, ground)
 
 
-def _names_by_program(simple: Simple, ground: Ground, functions: Functions) -> Iterable[str]:
+def _names_by_program(simple: Simple, ground: Ground) -> Iterable[str]:
     """Return what one expanded command prints that runs no other one."""
     name, texts = simple.program, [word.text for word in simple.words[1:]]
     match name:
@@ -165,14 +193,11 @@ def _names_by_program(simple: Simple, ground: Ground, functions: Functions) -> I
             return _all_below(list_operands(simple), ground)
         case "ls":
             return _names_listed(simple, ground)
-        case _ if name in _PRINTS_NOTHING or name in functions:
+        case _ if name in _PRINTS_NOTHING or name in ground.functions:
             return ()
-        case "head" | "tail" | "shuf":
-            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
-        case "sed" | "awk" if any("F" in text for text in texts):  # `F` of `sed`, `FILENAME` of `awk`
-            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
-        case _ if name in _PRINTS_CONTENT:
-            return [UNKNOWN]
+        case _ if name in _PRINTS_CONTENT:  # with `F` of `sed` and `FILENAME` of `awk`, names too
+            named = name in ("head", "tail", "shuf") or (name in ("sed", "awk") and any("F" in text for text in texts))
+            return [*(_texts_of(simple.words[1:], ground) if named else ()), *ground.fed, UNKNOWN]
     return [*(text for text in _texts_of(simple.words[1:], ground) if not text.startswith("-")), UNKNOWN]
 
 

@@ -1,6 +1,5 @@
 """Find the places that the words of any program name: what no tool may touch, what needs care, what may be sent."""
 
-import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, home_of
-from halocline.policy.shell.values.ground import Found, Ground
+from halocline.policy.shell.values.ground import MOST_ABSENT, Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
@@ -25,8 +24,8 @@ _NAMED = compile_later(r"(?<=[rRwW])(?=\s*([^\s;}]{1,4096}))|\"([^\"\s]+)\"")
 _FLAGS = compile_later(r"-[a-zA-Z]{1,12}")
 _PARTS, _OF_TEXTS = compile_later(r"[=@<:,;#{}]"), compile_later(r"[=@<:,;#{}()|&`'\"\s]")
 """What parts a path from the rest of a word; and from the rest of a text, as what is sent may name it in any form."""
-_MOST_RESTS, _LONGEST_NAME, _MOST_NAMED = 64, 255, 2**17
-"""Rests of a text tried as paths, since they grow with its square; letters of one name, and of a program's names."""
+_MOST_RESTS, _MOST_NAMED = 64, 2**17
+"""Rests of a text tried as paths, since they grow with its square; and letters of a program's names."""
 _URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-]+):", re.I)
 _HOST = compile_later(r"\A(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
 _FILE_URL = compile_later(r"\bfileb?://(localhost|127\.0\.0\.1)?", re.I)
@@ -128,12 +127,16 @@ def _find_host(simple: Simple, pattern: re.Pattern[str] = _URL) -> str:
 
 
 def _list_places(words: Iterable[Word], ground: Ground, parts: re.Pattern[str]) -> Iterator[Found]:
+    texts: dict[tuple[str, bool], None] = {}
     for word in words:
         if word.is_pattern or word.could:
             yield from ground.targets(word)
         for text in _list_texts(word.text, parts, ground) if not word.dynamic else ():
             if parts is _OF_TEXTS or not _PATHLESS.search(text):
-                yield from ground.places(text, quoted=word.quoted and text == word.text)
+                texts[text, word.quoted and text == word.text] = None
+    for text, quoted in texts:
+        if len(texts) <= MOST_ABSENT or ground.may_begin(text):
+            yield from ground.places(text, quoted=quoted)
 
 
 def _list_texts(text: str, parts: re.Pattern[str], ground: Ground) -> Iterator[str]:
@@ -143,16 +146,8 @@ def _list_texts(text: str, parts: re.Pattern[str], ground: Ground) -> Iterator[s
     found = {text[at:] for at in range(2, flags.end() + 1)} if flags else {text} - {f"--{text[2:]}"}
     if not text.startswith("--exclude="):
         begins = (one.end() for one in parts.finditer(text, max(0, len(text) - LONGEST_PATH)))
-        rests = deque((text[at:] for at in begins if _may_begin(text, at, ground)), _MOST_RESTS)
+        rests = deque((text[at:] for at in begins if ground.may_begin(text, at)), _MOST_RESTS)
         found |= {*parts.split(text), *rests}
     for one in sorted(found, key=lambda text: (len(text), text)):
         if 0 < len(one) <= LONGEST_PATH and not _NO_PATH.search(one):
             yield one
-
-
-def _may_begin(text: str, at: int, ground: Ground) -> bool:
-    """Return True if the first name of a path that begins there exists, or may once the text runs."""
-    name, slash, _ = text[at : at + _LONGEST_NAME + 1].partition("/")
-    if ground.links or name[:1] in ("", "~"):
-        return name + slash != ""
-    return any(os.path.lexists(os.path.join(one, name)) for one in ground.folders)

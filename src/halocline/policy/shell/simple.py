@@ -16,7 +16,7 @@ from halocline.policy.shell.findings import Analysis, as_sent, as_written_findin
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
-from halocline.policy.shell.listed_names import names_found, names_printed
+from halocline.policy.shell.listed_names import names_behind, names_found
 from halocline.policy.shell.named_places import judge_further_names, judge_named, judge_touching
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
@@ -33,8 +33,8 @@ from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
-from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, print_text, split_text
-from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, is_fully_known, values_of
+from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, print_text
+from halocline.policy.shell.values.variables import MOST_VALUES, READ_INPUT, UNKNOWN, Values, changed_by, is_fully_known
 from halocline.protocol.permission_rules import Effect
 
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
@@ -116,6 +116,8 @@ class SimpleCommands(ABC):
     def _ground_after(self, simple: Simple, after: Ground) -> Ground:
         """Return the ground after the command, with the variables that it set."""
         read = _part_as_read(simple, self.names_behind(simple.redirects, after) or after.fed)
+        if len(read) >= MOST_VALUES and simple.program in READ_INPUT:  # of many, those count that lead to what is kept
+            read = tuple(sorted(read, key=lambda one: not (after.may_begin(one) and after.hides_text(one))))
         if simple.words and simple.words[0].text == "set":
             simple = replace(simple, words=with_names(simple.words, after))
         after = after.with_variables(changed_by(simple, after.variables, read))
@@ -130,13 +132,8 @@ class SimpleCommands(ABC):
 
     def names_behind(self, redirects: Iterable[Redirect], ground: Ground) -> Values:
         """Return the names that come from redirections of command output or text."""
-        targets = [(one.operator, one.target) for one in redirects if one.target]
-        texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
-        scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-        texts += [text for script in scripts if (text := find_echoed(script, ground))]
-        lines = [line for text in texts for line in split_text(text)]
-        lines += names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()
-        return (*lines, *self.held) if lines else ()
+        names = names_behind(redirects, ground, expand_simple)
+        return (*self.held, *names) if names else ()
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
         """Record the words of a command for matching rules."""
@@ -182,7 +179,7 @@ class SimpleCommands(ABC):
             self.analysis.findings[before:] = worst
         wrapped = wrappers.unwrap_command(simple)
         if not wrapped and (wrapped := wrappers.unwrap_input(simple, ground.fed)):
-            ground = replace(ground, fed=(UNKNOWN,))  # the text is all of the input, and reads what is left of it
+            ground = replace(ground, fed=(*ground.fed, UNKNOWN))  # a program in it reads what is left, once
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
             reads = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
@@ -302,18 +299,6 @@ def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) ->
     return not judge_touching(replace(simple, words=simple.words[:-1]), ground)
 
 
-def find_echoed(node: Node, ground: Ground) -> str:
-    """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
-    simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
-    while simple.words and (inner := wrappers.unwrap_command(simple)) and inner.script is None and not inner.feeds:
-        simple = Simple(inner.source, inner.words)
-    words = simple.words
-    if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
-        return ""
-    values = [word.value for word in words if word.value is not None]
-    return print_text(values) if len(values) == len(words) else ""
-
-
 def _part_as_read(simple: Simple, texts: Values) -> Values:
     """Return texts with their parts between the separators of `read`; of `printf -v`, what it prints."""
     words = [word.text for word in simple.words] if texts or simple.program == "printf" else []
@@ -333,7 +318,7 @@ def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
     below = [(text, text.startswith(slot) or f"/{slot}" in text) for text in texts]
     named = [(text, UNKNOWN if name == INSIDE and not is_below else name) for text, is_below in below for name in names]
     filled = [text.replace(slot, name) for text, name in named] or names
-    could = tuple(wrappers.word_of(name) for name in filled)
+    could = tuple(Word(name, (Piece(name),)) for name in filled)
     return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
 
 

@@ -136,5 +136,4 @@ AS_WRITTEN = ("script",)
 def names_no_program(words: Sequence[str]) -> bool:
     """Return True if the words of a command tell only when it runs which program that is."""
     name = words[0].rpartition("/")[2] if words else ""
-    unknown = not {*"$`*?["}.isdisjoint(name) and name not in ("[", "[[")
-    return unknown or (name == "eval" and any("$" in word for word in words))
+    return (is_unknown(name) and name not in ("[", "[[")) or (name == "eval" and any("$" in word for word in words))

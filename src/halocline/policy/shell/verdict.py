@@ -6,13 +6,13 @@ does once it runs, only a sandbox bounds (`holding`).
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from copy import copy
 
 from msgspec.structs import astuple, replace
 
-from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Touch, Use
+from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Use
+from halocline.policy.holding import LOSES
 from halocline.policy.shell.findings import MOST_SHOWN, MOST_TARGETS, TOO_LONG, Analysis, make_part
 from halocline.policy.shell.floors import KEEPS_CONTENT
 from halocline.policy.shell.guards import CALLS, HANDS_ON
@@ -43,10 +43,11 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     note_impostors(analysis, ground)
     if not analysis.reads and _runs_made_file(analysis):
         analysis.words.append(UNREAD)
+    odd = next((char for char in command if char not in "\n\t" and not char.isprintable()), "")
     if analysis.problem != TOO_LONG and len(analysis.findings) > MOST_COMMANDS:
         analysis.problem = "it has too many parts"
-    elif analysis.problem != TOO_LONG and (odd := _odd_characters(command)):
-        analysis.problem = odd
+    elif analysis.problem != TOO_LONG and odd:
+        analysis.problem = f"it contains the invisible character U+{ord(odd):04X}"
     if where.typed or not analysis.reads:
         analysis.run_as_written()
     judged = _judge_floor(analysis, where) or _judge_permitted(command, analysis, where)
@@ -171,12 +172,6 @@ def _judge_in_auto(analysis: Analysis, worst: Finding | None, *, risky: bool) ->
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows reading and edits")
 
 
-def _odd_characters(command: str) -> str:
-    """Name the first character that you would not see, or that a terminal would interpret."""
-    found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
-    return "" if found is None else f"it contains the invisible character U+{ord(found):04X}"
-
-
 _EXACT = compile_later(
     "cat|chmod|cp|date|echo|grep|head|ln|ls|mkdir|mv|printf|rm|rmdir|sed|sort|tail|tee|touch|tr|truncate|unlink|uniq|wc"
 )
@@ -188,25 +183,20 @@ def list_named_changes(findings: Sequence[Finding]) -> tuple[str, ...] | None:
     """Return the absolute paths of all entries that a command can change; None if it may change others too."""
     if not findings or not all(map(_is_exact, findings)):
         return None
-    changed = [touch for one in findings for touch in _list_changed(one)]
+    changed = [touch for one in findings for touch in one.touches if touch.use in LOSES]
     if any(touch.path.linked and touch.use is Use.CHANGE for touch in changed):
         return None
     return tuple(dict.fromkeys(name for touch in changed for name in touch.path.names))
 
 
 def _is_exact(finding: Finding) -> bool:
-    part, changes = finding.part, any(_list_changed(finding))
+    part, changes = finding.part, any(touch.use in LOSES for touch in finding.touches)
     if part.effect is Effect.READ_ONLY and not changes:
         return True
     program = part.text.split(maxsplit=1)[0] if part.text.strip() else ""
     is_named = not any(mark in target for target in part.targets for mark in _OPEN)
     is_whole = 0 < len(part.targets) < MOST_TARGETS and changes
     return part.effect in _WRITING and bool(_EXACT.fullmatch(program)) and is_named and is_whole
-
-
-def _list_changed(finding: Finding) -> Iterator[Touch]:
-    """List what a part changes. Its effect may be that of something graver, such as reading a file elsewhere."""
-    yield from (touch for touch in finding.touches if touch.use in (Use.CHANGE, Use.DELETE))
 
 
 UNGUARDED = "may show files that are hidden or hold secrets; run it on its own"
@@ -229,7 +219,10 @@ def mix_forms(command: str, analysis: Analysis, *, names: bool) -> str:
             analysis.findings[number] = replace(one, rule=Rule.READS)
     done = {one.argv for one in analysis.findings if one.words in replaced}
     not_done = {one.argv for one in analysis.findings if one.words not in replaced}
-    mixed = mixed if mixed != command and _is_understood(mixed) else ""
+    try:
+        mixed = mixed if mixed != command and parse_command(mixed) else ""
+    except NotUnderstood:
+        mixed = ""
     for words in analysis.words:
         if _may_show(words) and not (mixed and words in done - not_done):
             analysis.unguarded = analysis.unguarded or f"{' '.join(words)[:MOST_SHOWN]} {UNGUARDED}"
@@ -256,9 +249,3 @@ def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int
     ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"
     places = [found.start() for found in re.finditer(ends, text)]
     return places if len(places) == len(same) == text.count(source) - longer else []
-
-
-def _is_understood(text: str) -> bool:
-    with suppress(NotUnderstood):
-        return parse_command(text) is not None
-    return False

@@ -19,7 +19,7 @@ from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import is_narrowed
-from halocline.policy.shell.values.variables import UNKNOWN
+from halocline.policy.shell.values.variables import UNKNOWN, values_of
 from halocline.protocol.permission_rules import Effect
 
 
@@ -146,7 +146,8 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
             return floor
     if flag := _find_unlisted(simple, actor):
         return unknown_finding(simple.source, f"nothing is known about {base} {flag}")
-    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, operands)):
+    unsure = [word for word in operands if any(UNKNOWN in text for text in values_of(word))]
+    if actor.effect is Effect.WRITES_INSIDE and unsure:
         return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
     found = copying.all_targets(words, ground)
     if actor.into and (taken := copying.judge_copying(base, simple, words, ground)):
@@ -169,7 +170,3 @@ def _find_unlisted(simple: Simple, actor: Actor) -> str:
     texts = [word.text for word in simple.words[1:] if re.match(r"-[^-]|--\w", word.text)] if known else []
     names = (name.partition("=")[0] for name in texts if name not in known)
     return next((one for one in names if one.startswith("--") or not {f"-{at}" for at in one[1:]} <= {*known}), "")
-
-
-def _is_unknown(word: Word) -> bool:
-    return word.dynamic != "" and (not word.could or any(UNKNOWN in one.text for one in word.could))

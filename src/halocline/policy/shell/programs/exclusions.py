@@ -6,7 +6,7 @@ no flag in the tables overrides them.
 
 import re
 from fnmatch import fnmatchcase
-from itertools import product
+from itertools import islice, product
 from shlex import quote
 from string import ascii_lowercase
 
@@ -82,7 +82,9 @@ def names_secret(pattern: str) -> bool:
     """Return True if a pattern names secret files, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
     if pattern.startswith("!"):
         return False
-    return any(_is_example(choice) for choice in _expand_choices(fold_case(pattern)))
+    parts = _CHOICES.split(fold_case(pattern))
+    choices = (part.split(",") if at % 2 else [part] for at, part in enumerate(parts))
+    return any(_is_example("".join(one)) for one in islice(product(*choices), _MOST_CHOICES))
 
 
 def _is_example(pattern: str) -> bool:
@@ -92,11 +94,3 @@ def _is_example(pattern: str) -> bool:
     name = pattern.rstrip("/").rpartition("/")[2]
     examples = (one.replace("?", "_").replace("*", filling) for one in SECRET_FILES for filling in ("", "x"))
     return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in examples)
-
-
-def _expand_choices(pattern: str) -> list[str]:
-    """Return the patterns that braces expand to."""
-    parts = _CHOICES.split(pattern)
-    choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
-    found = ["".join(one) for one, _ in zip(product(*choices), range(_MOST_CHOICES), strict=False)]
-    return found if len(parts) > 1 else [pattern]

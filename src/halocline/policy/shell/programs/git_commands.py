@@ -13,9 +13,8 @@ from halocline.policy.shell.programs import mutating
 from halocline.policy.shell.programs.git.operands import rewrite_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_by_spec
-from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.wrappers import runs_unread
-from halocline.policy.shell.syntax.tree import Simple, Word, render
+from halocline.policy.shell.syntax.tree import Simple, Word, literal, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place

@@ -12,9 +12,9 @@ from halocline.policy.shell.programs.flags import sort_words, without_parents
 from halocline.policy.shell.programs.git.operands import operands_of_git, render_git
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, build_exclusion_flags, render_find
-from halocline.policy.shell.programs.specs import Given, NamesHidden, NamesSecret, Role, Spec, Unlisted, literal
+from halocline.policy.shell.programs.specs import Given, NamesHidden, NamesSecret, Role, Spec, Unlisted
 from halocline.policy.shell.programs.tables import READERS
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word, render
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word, literal, render
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.syntax.tree import Simple
+from halocline.policy.shell.syntax.words import DECLARES
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.word_tables import read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
 BUILTINS = frozenset(read_words(__file__)["builtins"])
-_DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 _PRINTERS = frozenset({"echo", "printf", "test", "["})
 """Builtins that may get words known only when they run."""
 _STEERING = compile_later(
@@ -34,7 +34,7 @@ def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
             return Finding(part, Rule.ENVIRONMENT)
         listed = judge_listing(simple.source, simple.words[1:], ground)
         return listed or unknown_finding(simple.source, "it prints text that is known only when it runs", Rule.SHELL)
-    if name in _DECLARATIONS:
+    if name in DECLARES:
         return _judge_declaring(simple)
     if name not in BUILTINS or any(word.dynamic for word in simple.words[1:]):
         return None

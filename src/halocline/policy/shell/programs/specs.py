@@ -20,7 +20,7 @@ from functools import cache
 from msgspec import Struct, field
 
 from halocline.policy.commands import Rule
-from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.shell.syntax.tree import Word, literal
 from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
@@ -186,8 +186,3 @@ class NamesHidden(Unlisted):
     """A form of git that may list hidden names."""
 
     rule = Rule.HISTORY
-
-
-def literal(text: str) -> Word:
-    """Return a word that stands for itself."""
-    return Word(text, (Piece(text),), quoted=True)

@@ -12,7 +12,7 @@ from halocline.policy.shell.named_places import LANGUAGES
 from halocline.policy.shell.programs.embedded_scripts import runs_commands
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word, literal
 from halocline.policy.shell.values.printed_texts import fill_names, possible_text, print_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, is_fully_known
 from halocline.policy.word_tables import read_lines, read_pairs, read_words
@@ -41,11 +41,7 @@ _OF_PROGRAM = compile_later(r"(?s)-(?:[nErsuz]*f|-file|([nErsuz]*e|-expression=?
 FED = "its arguments are known only when it runs"
 
 
-def word_of(text: str) -> Word:
-    return Word(text, (Piece(text),))
-
-
-HERE = word_of(".")
+HERE = literal(".")
 
 
 class Wrapped(Value, frozen=True):
@@ -186,7 +182,7 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
 def list_names_read(simple: Simple, fed: Values) -> Simple:
     """Return a program with the names that it reads from its input, as its words."""
     reads = re.search(_READS_NAMES.get(simple.program, "(?!)"), "\n".join(one.text for one in simple.words[1:]), re.M)
-    return Simple(simple.source, (simple.words[0], *map(word_of, filter(is_fully_known, fed if reads else ()))))
+    return Simple(simple.source, (simple.words[0], *map(literal, filter(is_fully_known, fed if reads else ()))))
 
 
 def _list_programs(name: str, simple: Simple) -> Iterator[str]:
@@ -194,10 +190,10 @@ def _list_programs(name: str, simple: Simple) -> Iterator[str]:
     words = [*simple.words[1:]]
     if name.endswith("sed"):
         found = [(_OF_PROGRAM.match(word.text or word.source), behind) for word, behind in pairwise((*words, HERE))]
-        given = [word_of(flag[2]) if flag[2] else behind for flag, behind in found if flag and flag[1]]
+        given = [literal(flag[2]) if flag[2] else behind for flag, behind in found if flag and flag[1]]
         first = [word for word in words if word.dynamic or not word.text.startswith("-")][:1]
         words = given if any(flag for flag, _ in found) else first
-    yield from (one.text for word in words for one in word.possible or (word_of(UNKNOWN),))
+    yield from (one.text for word in words for one in word.possible or (literal(UNKNOWN),))
 
 
 def _reads_input(simple: Simple) -> bool:
@@ -252,7 +248,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         script = " ".join((*given, *(word.source for word in rest)))
         return Wrapped(simple.source, script=script, rule=rule, reason=reason)
     if name == "uv run" and rest[0].text.endswith(".py"):
-        rest.insert(0, word_of("python"))
+        rest.insert(0, literal("python"))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in ("watch", "parallel", "sg"):
@@ -267,7 +263,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         return replace(wrapped, folder=_find_value(own, _ELSEWHERE) if name in _MAY_MOVE else None)
     parts = _find_value(own, "-d|--delimiter")
     parts_by = print_text(["printf", parts.text]) if parts else ""
-    slot = _find_value(own, "-I|-i|--replace") or word_of("")
+    slot = _find_value(own, "-I|-i|--replace") or literal("")
     bare = any(word.text in ("-i", "--replace") for word in own)
     return replace(wrapped, feeds=True, slot="{}" if bare else slot.text, parts_by=parts_by)
 
@@ -295,9 +291,9 @@ def _unwrap_parallel(wrapped: Wrapped, inner: tuple[Word, ...]) -> Wrapped:
 
 def _find_value(own: list[Word], options: str) -> Word | None:
     """Return the value of an option: glued, behind `=`, or the next word; None if there is no such option."""
-    for word, behind in zip(own, (*own[1:], word_of(UNKNOWN)), strict=True):
+    for word, behind in zip(own, (*own[1:], literal(UNKNOWN)), strict=True):
         if found := re.fullmatch(rf"(?:{options})(=?)(.*)", word.text, re.DOTALL):
-            return word_of(found[2]) if found[1] or found[2] else behind
+            return literal(found[2]) if found[1] or found[2] else behind
     return None
 
 

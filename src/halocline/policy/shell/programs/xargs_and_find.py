@@ -12,10 +12,9 @@ from halocline.policy.shell.places import folder_of
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.reading import MOST_NAMES
-from halocline.policy.shell.programs.specs import Role, literal
+from halocline.policy.shell.programs.specs import Role
 from halocline.policy.shell.programs.tables import READERS
-from halocline.policy.shell.programs.wrappers import word_of
-from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word, render
+from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word, literal, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
@@ -60,7 +59,7 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
     while words and (words[0].value or "").startswith("-"):
         flag = str(words.pop(0).value)
         if glued := _GLUED.fullmatch(flag):
-            flag, words = glued[1], [word_of(glued[2]), *words]
+            flag, words = glued[1], [literal(glued[2]), *words]
         match flag, words[0].value if words else None:
             case (("-0" | "--null"), _):
                 parted = "ends"
@@ -86,7 +85,7 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
 
 def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
     """Return the form for a program that only prints its arguments, whatever they are."""
-    simple = Simple("", (*(words or (word_of("echo"),)), word_of("name")))
+    simple = Simple("", (*(words or (literal("echo"),)), literal("name")))
     finding, _ = judge_program(simple, ground) if not ground.rebinds else (None, ground)
     if finding is None or not finding.reads or (words and words[0].source == "printf" and len(words) < 2):
         return None

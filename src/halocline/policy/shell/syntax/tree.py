@@ -143,6 +143,11 @@ class Block(Value, frozen=True):
 Node = Simple | Chain | Block
 
 
+def literal(text: str) -> Word:
+    """Return a word that stands for itself."""
+    return Word(text, (Piece(text),), quoted=True)
+
+
 def words_of(node: Simple | Block) -> Iterator[Word]:
     """Yield every word, including those of assignments and redirections."""
     yield from node.words

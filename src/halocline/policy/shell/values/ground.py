@@ -4,7 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import zip_longest
 
@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Circumstances, Touch, Use
-from halocline.policy.paths import Classifier, Resolved, is_within
-from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.paths import LONGEST_PATH, Classifier, Resolved, is_within
+from halocline.policy.shell.syntax.tree import Block, Piece, Word
 from halocline.policy.shell.values.name_patterns import GLOB, add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.protocol.errors import ToolFailure
@@ -36,6 +36,8 @@ _OWN_FOLDER = compile_later(r"(?s)/+(proc/([^/]+/)?(task/[^/]+/)?(cwd|root|fd/\d
 """The folder of a process of the command; to us it would be our own."""
 _MOST_BEHIND, _NEAREST, MOST_LINKS = 60, 3, 64
 """Places that are looked at for one path behind links, of which so many are followed at once; and links of a text."""
+_LONGEST_NAME, MOST_ABSENT = 255, 512
+"""Letters of one name; and names in a text of which those count, too, that name nothing that is there."""
 Found = Resolved
 """The place that a word leads to."""
 
@@ -48,7 +50,7 @@ class Ground(Circumstances, frozen=True):
     `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
     through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
     protected files. `touches` collects every place that is judged, `left_out` what forms leave out, `links` the links
-    that the text makes, with where they lead; `classifiers`, `resolved` and `hidden` keep what was found for this text.
+    that the text makes, with where they lead; `classifiers`, `resolved`, `hidden` and `relevant` keep what was found.
     """
 
     starts: tuple[str, ...] = (UNKNOWN,)
@@ -61,10 +63,12 @@ class Ground(Circumstances, frozen=True):
     stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
+    functions: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
     resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
+    relevant: dict[tuple[Values, Values, int], Values] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
     links: dict[tuple[str, str], None] = field(default_factory=dict)
 
@@ -116,6 +120,11 @@ class Ground(Circumstances, frozen=True):
         below, at, shown = [name for name in names or () if not os.path.isabs(name)], folder.path, folder.shown
         self.note([Found(f"{at}/{one}", f"{shown}/{one}", folder.place, root=folder.root) for one in below], use)
         return names is not None
+
+    def hides_text(self, text: str) -> bool:
+        """Return True if a text names a file that may not even be named, as it is hidden or a rule denies it."""
+        hides = self.hides.names if self.hides and 0 < len(text) <= LONGEST_PATH else None
+        return hides is not None and hides.key != () and any(hides(one.path, None) for one in self.places(text))
 
     @property
     def hides_names(self) -> bool:
@@ -171,6 +180,13 @@ class Ground(Circumstances, frozen=True):
         if path not in self.resolved:
             self.resolved[path] = self._classifier().resolve(path)
         return self.resolved[path]
+
+    def may_begin(self, text: str, at: int = 0) -> bool:
+        """Return True if the first name of a path that begins there exists, or may once the text runs."""
+        name, slash, _ = text[at : at + _LONGEST_NAME + 1].partition("/")
+        if self.links or name[:1] in ("", "~"):
+            return name + slash != ""
+        return any(os.path.lexists(os.path.join(one, name)) for one in self.folders)
 
     def places(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder; nothing if it is invalid."""

@@ -12,7 +12,7 @@ from itertools import pairwise
 from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import UNTOUCHED
 from halocline.policy.paths import LONGEST_PATH, is_within
-from halocline.policy.shell.values.ground import HISTORY, Found, Ground
+from halocline.policy.shell.values.ground import HISTORY, MOST_ABSENT, Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
@@ -116,7 +116,8 @@ def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
     words = ("", *_BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")))
     pairs = dict.fromkeys(pairwise(words))  # each once, as a long text has most of its words many times
     names = dict.fromkeys(name for before, name in pairs if name and not _FILTERS_BY.fullmatch(before))
-    return tuple(name for name in names if _OWN_HOME.search(name) or leads_to_kept(name, ground))
+    there = names if len(names) <= MOST_ABSENT else {one for one in names if ground.may_begin(one) or is_history(one)}
+    return tuple(one for one in names if _OWN_HOME.search(one) or (one in there and leads_to_kept(one, ground)))
 
 
 def may_end_in_history(pattern: str) -> bool:

@@ -10,7 +10,7 @@ from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN
 from halocline.protocol.patterns import compile_later
 
-_ECHO_FLAGS = compile_later(r"-[neE]+")
+ECHO_FLAGS = compile_later(r"-[neE]+")
 _ECHO, _FORMAT, _ARGUMENT = map(compile_escapes, ("0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})"))
 """Escapes of `echo`, of a format of `printf`, and of an argument for `%b`: they differ in octal numbers."""
 _DIRECTIVE = compile_later(r"%(?:%|[-+ #0']*(?:\*|\d+)?(?:\.(\*|\d+)?)?(\w))")
@@ -25,7 +25,7 @@ def print_text(words: Sequence[str]) -> str:
     if name.rpartition("/")[2] == "printf":
         form, *given = rest[1:] if rest[:1] == ["--"] else rest or [""]
         return _fill(form, given)
-    flags = list(takewhile(_ECHO_FLAGS.fullmatch, rest))
+    flags = list(takewhile(ECHO_FLAGS.fullmatch, rest))
     text = " ".join(rest[len(flags) :])[:_MOST]
     if "\\" not in text:
         return text

@@ -21,11 +21,11 @@ MOST_VALUES = 8
 LONGEST_VALUE = 4_000
 Values = tuple[str, ...]
 _SETTERS = DECLARES | set_of("read mapfile readarray printf unset let getopts wait shift set")
-_READERS = frozenset({"read", "mapfile", "readarray"})
+READ_INPUT = frozenset({"read", "mapfile", "readarray"})
 _FORGETS = set_of("eval source . trap alias unalias enable hash builtin command exec shopt")
 """Builtins after which no value is certain, except in forms known to be harmless."""
 _PLAIN = compile_later(r"-[xrg]+\Z|[A-Za-z_][A-Za-z0-9_]*(\Z|\+?=)")
-_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _LIST, _BETWEEN = compile_later(r"([A-Za-z_]\w*)\+?=\((.*)\)$", re.DOTALL), compile_later(r"[\s=\[\]'\"]+")
 _SET = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
@@ -141,7 +141,7 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
     if name in ("printf", "getopts"):
         given = tuple(text for one in simple.words[1:] for text in values_of(one))
         return variables.perhaps(_names_mentioned(simple), (*given, *fed))
-    if name in _READERS and fed:
+    if name in READ_INPUT and fed:
         return variables.perhaps(_names_mentioned(simple), fed)
     return variables.unsure_of(_names_mentioned(simple)) if name in _SETTERS else variables
 
@@ -182,20 +182,20 @@ def _declare(word: Word, variables: Variables) -> Variables:
 
 def _names_mentioned(simple: Simple) -> list[str]:
     """Return every name among the words, and those that builtins set by default."""
-    texts = [part for word in simple.words[1:] for text in values_of(word) for part in _NAME.findall(text)]
+    texts = [part for word in simple.words[1:] for text in values_of(word) for part in NAME.findall(text)]
     return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
 
 
 def names_in_expansions(node: Simple | Block) -> Iterator[str]:
     """Yield the variables that `${name:=value}` and arithmetic may set, in words or as a block."""
     if isinstance(node, Block) and (node.kind == "arithmetic" or node.name == "(("):
-        yield from _NAME.findall(node.words[0].source)
+        yield from NAME.findall(node.words[0].source)
     waiting = list(words_of(node))
     while waiting:
         for part in waiting.pop().parts:
             if isinstance(part, Expansion):
                 yield from [part.name] if part.operator.endswith("=") else []
-                yield from _NAME.findall(part.source) if part.kind == "arithmetic" else []
+                yield from NAME.findall(part.source) if part.kind == "arithmetic" else []
                 waiting += [part.argument] if part.argument else []
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.git.pathspecs import WHOLE_HISTORY, build_exclusions, require_no_tree
 from halocline.policy.shell.programs.git.read_only import OBJECT
-from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
-from halocline.policy.shell.syntax.tree import Word, render
+from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted
+from halocline.policy.shell.syntax.tree import Word, literal, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 
