@@ -404,6 +404,10 @@ def test_words_that_no_program_runs_are_no_commands_to_a_deny_rule(posture, comm
 
 
 NAMED_IF_EMPTY = """
+x=(a b c d e f g h i sub/c.txt); cat ${x[9]}
+for x in {1..60} sub/c.txt; do cat $x; done
+declare -A m=([a]=1 [b]=2 [c]=3 [d]=4 [e]=5 [f]=6 [g]=7 [h]=8 [i]=sub/c.txt); cat ${m[i]}
+xargs sh -c 'cat ${10}' _ <<< 'a b c d e f g h i s[u]b/c.txt'
 cat su${x}b/c.txt
 cat < su${x}b/c.txt
 cd su$(true)b && cat c.txt

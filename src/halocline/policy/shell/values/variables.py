@@ -17,7 +17,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value, set_of
 
 UNKNOWN = "\0"
-MOST_VALUES = 8
+MOST_VALUES = 64
 LONGEST_VALUE = 4_000
 Values = tuple[str, ...]
 _SETTERS = DECLARES | set_of("read mapfile readarray printf unset let getopts wait shift set")
