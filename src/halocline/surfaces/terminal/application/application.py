@@ -13,7 +13,7 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindingsBase
+from prompt_toolkit.key_binding import KeyBindingsBase, merge_key_bindings
 from prompt_toolkit.layout import Layout
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import DynamicStyle, Style
@@ -26,6 +26,7 @@ from halocline.surfaces.terminal.application.terminal_answers import QUERY, Answ
 from halocline.surfaces.terminal.application.terminal_keys import (
     DISABLE,
     ENABLE,
+    bind_unused_keys,
     find_escape_timeout,
     has_unambiguous_keys,
     teach_sequences,
@@ -101,7 +102,7 @@ class LiveApplication:
         app = _Application(
             layout=layout,
             style=self._renderer.style,
-            key_bindings=keys,
+            key_bindings=merge_key_bindings([bind_unused_keys(), keys]),
             erase_when_done=True,
             full_screen=self._full_screen,
             editing_mode=EditingMode.EMACS,

@@ -1,12 +1,14 @@
 """Keys that only some terminals can tell apart, such as Shift-Enter and Ctrl-Enter (the kitty keyboard protocol)."""
 
 import os
+import re
 import string
 from collections.abc import Mapping
 from typing import cast
 
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
-from prompt_toolkit.keys import Keys
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import ALL_KEYS, Keys
 
 ENABLE, DISABLE = "\x1b[>1u", "\x1b[<u"
 """Turn on unambiguous keys, and go back to how it was."""
@@ -19,6 +21,23 @@ _CONNECTIONS = ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")
 _ALT, _CTRL, _SHIFT = 2, 4, 1
 _KNOWN_PROGRAMS = ("ghostty", "WezTerm", "iTerm.app", "rio")
 _KNOWN_TERMS = ("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")
+
+
+_WITHOUT_MEANING = r"c-(s-)?(\d|page\w+)|c-f\d+|c-s-(up|down|insert|delete)|s-(escape|page\w+)"
+"""Keys that prompt_toolkit names and binds to nothing: it would insert what the terminal sent for them."""
+
+
+def bind_unused_keys() -> KeyBindings:
+    """Return bindings by which keys without a meaning do nothing; any other binding of theirs goes before."""
+    bindings = KeyBindings()
+    for name in ALL_KEYS:
+        if re.fullmatch(_WITHOUT_MEANING, name):
+            bindings.add(name)(_do_nothing)
+    return bindings
+
+
+def _do_nothing(event: KeyPressEvent) -> None:
+    return
 
 
 def has_unambiguous_keys() -> bool:
