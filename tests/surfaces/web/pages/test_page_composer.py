@@ -135,6 +135,7 @@ async def test_what_waits_can_be_changed_and_goes_out_one_by_one_as_turns_end(se
         await screen.say(text)
     await screen.page.locator(".queued").nth(2).get_by_role("button", name="Remove").click()
     await screen.page.locator(".queued").nth(1).get_by_role("button", name="Move up").click()
+    await screen.page.locator(".queued").nth(0).get_by_text("a", exact=True).wait_for()
     await screen.page.locator(".queued").nth(0).get_by_role("button", name="Edit").click()
     await screen.page.locator(".queued textarea:focus").wait_for()
     await screen.page.keyboard.press("Control+A")
