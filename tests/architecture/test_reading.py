@@ -51,6 +51,7 @@ OPENING = {
     **named("hosts", "hooks", OWN),
     **named("hosts/files", "transaction", OWN),
     **named("hosts/sandbox", "landlock probe sandbox self_test backends", OWN),
+    **named("mcp", "cache", WRITES),
     **named("mcp/connection", "server_log", WRITES),
     **named("mcp/registry", "bundles registry", PERSON),
     **named("providers/catalog", "vendors", OWN),

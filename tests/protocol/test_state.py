@@ -213,3 +213,21 @@ def test_no_cut_of_a_log_leaves_an_open_call_after_its_loose_ends(events):
 def test_messages_are_in_the_order_they_were_said():
     state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a"), ended("b")))
     assert [type(m) for m in state.messages] == [UserMessage, AssistantMessage, ToolResult, ToolResult]
+
+
+def test_a_call_that_a_person_refused_among_others_is_no_failure_of_the_agent():
+    asked = [
+        ev.ApprovalRequested(
+            request=f"r-{one.id}", call=one.id, name=one.name, title="Read", kind=ToolKind.READ, reason="", options=()
+        )
+        for one in CALLS
+    ]
+    refused = [
+        ev.ApprovalResolved(request=one.request, call=one.call, decision=Choice.REJECT_ONCE, by="user", goes_on=True)
+        for one in asked
+    ]
+    ends = [ended(one.id, CallStatus.REJECTED, "declined") for one in CALLS]
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, *asked, *refused, *ends))
+    assert (state.budget.failures_in_row, state.pending.declined) == (0, False)
+    by_policy = fold_events(numbered(STARTED, PROMPT, REPLY, *ends))
+    assert by_policy.budget.failures_in_row == 2

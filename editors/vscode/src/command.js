@@ -51,14 +51,15 @@ function hasPackage(python) {
 async function chooseCommand() {
   const { l10n, window, workspace } = vscode
   const settings = workspace.getConfiguration('halocline')
-  const text = await window.showInputBox({
-    title: l10n.t('The command that starts Halocline'),
-    prompt: l10n.t('A program, or words such as: uv run halo'),
-    value: (settings.get('command') ?? []).map(quote).join(' '),
-    ignoreFocusOut: true,
-    validateInput: async (given) => (given.trim() ? await tryCommand(splitWords(given)) : ''),
-  })
-  if (text === undefined) return false
+  let value = (settings.get('command') ?? []).map(quote).join(' ')
+  let prompt = l10n.t('A program, or words such as: uv run halo')
+  let text
+  while (prompt) {
+    const title = l10n.t('The command that starts Halocline')
+    value = text = await window.showInputBox({ title, prompt, value, ignoreFocusOut: true })
+    if (text === undefined) return false
+    prompt = text.trim() && (await tryCommand(splitWords(text)))
+  }
   await settings.update('command', splitWords(text), vscode.ConfigurationTarget.Global)
   return true
 }

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
 from halocline.protocol import json_input
 from halocline.protocol.events.mcp import McpTool
-from halocline.protocol.private_files import make_private_folder
+from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 
 FRESH = 86_400.0
@@ -59,7 +58,10 @@ class Offers:
         """Store an offer. Write errors are ignored: they only make the next start slower."""
         with suppress(OSError):
             make_private_folder(self._folder)
-            write_whole(self._folder / f"{key}.json", msgspec.json.encode(offer))
+            temporary = self._folder / f".{key}-{os.urandom(6).hex()}"
+            with open(temporary, "wb", opener=open_private) as file:
+                file.write(msgspec.json.encode(offer))
+            temporary.replace(self._folder / f"{key}.json")
             (self._folder / f"{key}.slow").unlink(missing_ok=True)
             self._forget_the_oldest()
 

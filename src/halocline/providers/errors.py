@@ -220,6 +220,9 @@ def _words_of(document: Any, depth: int = 0) -> str:
     return str(document)
 
 
+_NAMES_OF_WORDS = ("error", "errors", "message", "detail", "msg")
+
+
 def _words_of_object(document: dict[str, Any], depth: int) -> str:
     metadata = document.get("metadata")
     if isinstance(metadata, dict) and (raw := metadata.get("raw")):  # OpenRouter's, from the provider behind it
@@ -231,11 +234,12 @@ def _words_of_object(document: dict[str, Any], depth: int) -> str:
     behind = [fields.get("innererror"), *(details if isinstance(details := fields.get("details"), list) else ())]
     objects = [each for each in behind if isinstance(each, dict)]
     more = [each.get("message") or _words_of(each.get("fieldViolations", []), depth + 1) for each in objects]
-    for name in ("error", "errors", "message", "detail", "msg"):
+    for name in _NAMES_OF_WORDS:
         if (inner := fields.get(name)) and (words := _words_of(inner, depth + 1)):
             return ": ".join(filter(None, (words, *map(str, more))))
     sentences = [value for value in fields.values() if isinstance(value, str) and " " in value]
-    inside = (_words_of(value, depth + 1) for value in fields.values() if isinstance(value, dict | list))
+    others = [value for name, value in fields.items() if name not in _NAMES_OF_WORDS]  # looked at once: as a tree
+    inside = (_words_of(value, depth + 1) for value in others if isinstance(value, dict | list))
     found = max(sentences, key=len, default="") or next(filter(None, inside), "")
     return found or str(fields.get("code") or fields.get("type") or "")
 

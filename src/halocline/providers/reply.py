@@ -173,7 +173,7 @@ class ReplyReader:
     @property
     def is_paused(self) -> bool:
         """True if the server wants to be asked to go on."""
-        return self._stop == "pause_turn"
+        return False
 
     @property
     def _reason(self) -> str:

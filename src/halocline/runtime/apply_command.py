@@ -16,7 +16,7 @@ from halocline.protocol.events import (
     PolicyChanged,
     TaskLabelled,
 )
-from halocline.protocol.kinds import COMMAND_TOOL, Choice
+from halocline.protocol.kinds import COMMAND_TOOL, Choice, Mode
 from halocline.protocol.messages import Image
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.plan_approval import list_commands
@@ -68,17 +68,27 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
 
 
 def _refuse_denied(task: Task, client: str) -> None:
-    """Refuse what waits for a decision that the mode forbids now: no later *yes* may change files in plan mode."""
+    """Refuse what waits for a decision that the mode forbids now: no later *yes* may change files in plan mode.
+
+    What agents of the task ask is refused as a whole then: they are to plan, too.
+    """
     state, calls = task.state, task.tool_calls
     asked = {one.call: one.request for one in state.pending.approvals}
+    for one in state.pending.approvals if state.plan.mode is Mode.PLAN else ():
+        if one.agent:
+            _refuse(task, client, one.request)
     for call in (opened.call for opened in state.pending.calls if opened.call.id in asked):
         with suppress(ToolFailure):
             summary = calls.admission.parse_call(call, state.last_message.model).summary
             if decide_call(summary, calls.contexts.known_policy()).verdict is Verdict.DENY:
-                refusal = cmd.ResolveApproval(
-                    task=state.task, client=client, request=asked[call.id], decision=Choice.REJECT_ONCE, note=PLANS_NOW
-                )
-                task.inbox.resolve(refusal)
+                _refuse(task, client, asked[call.id])
+
+
+def _refuse(task: Task, client: str, request: str) -> None:
+    refusal = cmd.ResolveApproval(
+        task=task.state.task, client=client, request=request, decision=Choice.REJECT_ONCE, note=PLANS_NOW
+    )
+    task.inbox.resolve(refusal)
 
 
 def _change_permissions(task: Task, command: cmd.AnyCommand) -> bool:

@@ -6,6 +6,7 @@ Nothing is checked here: a declared encoding counts only for bytes that are in i
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from threading import Lock
 
 from halocline.context.instructions.globs import in_any_folder, matches_glob
 from halocline.files.absence import Absence
@@ -13,13 +14,16 @@ from halocline.files.regular import read_regular
 
 _LARGEST = 1 << 18
 _NAMES = _GIT, _EDITORS = ".gitattributes", ".editorconfig"
+_looking = Lock()
 _FOR_GIT = "working-tree-encoding"
 
 
 def find_declared(place: str, chosen: Mapping[str, str]) -> str:
     """Return the encoding for a file by its absolute path; empty if none is declared. `chosen` are the settings."""
     own = next((name for glob, name in chosen.items() if matches_glob(f"**/{glob.lstrip('/')}", place)), "")
-    if own or _watch_folder(os.path.dirname(place)).lasts():
+    with _looking:  # files are read in threads, too
+        nothing = own or _watch_folder(os.path.dirname(place)).lasts()
+    if nothing:
         return own
     return _first(_for_git(place)) or _first(_for_editors(place))
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
+from halocline.policy.sensitive_names import is_secret, runs_later
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, home_of
@@ -135,7 +136,7 @@ def _list_places(words: Iterable[Word], ground: Ground, parts: re.Pattern[str]) 
             if parts is _OF_TEXTS or not _PATHLESS.search(text):
                 texts[text, word.quoted and text == word.text] = None
     for text, quoted in texts:
-        if len(texts) <= MOST_ABSENT or ground.may_begin(text):
+        if len(texts) <= MOST_ABSENT or ground.may_begin(text) or runs_later(text) or is_secret(text):
             yield from ground.places(text, quoted=quoted)
 
 

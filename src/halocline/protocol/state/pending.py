@@ -23,8 +23,9 @@ class PendingState(Value, frozen=True):
     `unheard_files` the texts of its commands and skills.
 
     `gap` (a note on a process that died) and `interjected` (messages sent instead of an answer) reach the model once
-    the open calls have ended. `declined` means that a person refused a call of the latest reply, `nobody_answered` that
-    no one could approve one in this turn.
+    the open calls have ended. `declined` means that a person refused a call of the latest reply and with it the
+    rest, `refused` are the calls of it that a person refused, `nobody_answered` that no one could approve one in this
+    turn.
     """
 
     calls: tuple[OpenCall, ...] = ()
@@ -35,7 +36,12 @@ class PendingState(Value, frozen=True):
     unheard: tuple[str, ...] = ()
     unheard_files: tuple[str, ...] = ()
     declined: bool = False
+    refused: tuple[str, ...] = ()
     nobody_answered: bool = False
+
+    def was_declined(self, call: str) -> bool:
+        """True if a person refused this call, or an earlier one and with it the rest."""
+        return self.declined or call in self.refused
 
     def after_prompt(self, content: tuple[UserPart, ...]) -> "PendingState":
         return replace(self._hear(content), nobody_answered=False)
@@ -58,7 +64,7 @@ class PendingState(Value, frozen=True):
         return replace(self, unheard=(), unheard_files=()) if self.unheard or self.unheard_files else self
 
     def after_reply(self, message: AssistantMessage) -> "PendingState":
-        return replace(self, declined=False, calls=self.calls + tuple(map(OpenCall, message.tool_calls)))
+        return replace(self, declined=False, refused=(), calls=self.calls + tuple(map(OpenCall, message.tool_calls)))
 
     def after_call_start(self, call: str) -> "PendingState":
         marked = tuple(replace(one, started=True) if one.call.id == call else one for one in self.calls)
@@ -68,11 +74,12 @@ class PendingState(Value, frozen=True):
         return replace(self, calls=tuple(one for one in self.calls if one.call.id != call))
 
     def after_approval(self, event: ApprovalResolved) -> "PendingState":
-        ends_reply = event.by in ("user", "message") and event.decision.refuses and not event.goes_on
+        by_person = event.by in ("user", "message") and event.decision.refuses
         return replace(
             self,
             approvals=tuple(asked for asked in self.approvals if asked.request != event.request),
-            declined=self.declined or ends_reply,
+            declined=self.declined or (by_person and not event.goes_on),
+            refused=(*self.refused, event.call) if by_person else self.refused,
             nobody_answered=self.nobody_answered or event.by == "nobody",
             unheard=(*self.unheard, event.note) if event.note and event.by == "user" else self.unheard,
         )

@@ -165,7 +165,7 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         state,
         turn=end_call(state.turn, e),
         messages=grow_series(state.messages, e.result),
-        budget=state.budget.after_call(pending.find_call(e.call), e, declined=pending.declined),
+        budget=state.budget.after_call(pending.find_call(e.call), e, declined=pending.was_declined(e.call)),
         pending=pending.after_call_end(e.call),
         files=replace(state.files, known=note_read(state.files.known, e.seen)) if e.seen else state.files,
     )

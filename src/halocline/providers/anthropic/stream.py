@@ -90,6 +90,10 @@ class FromWire(reply.ReplyReader):
 
     stops = _STOPS
 
+    @property
+    def is_paused(self) -> bool:
+        return self._stop == "pause_turn"
+
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._blocks: list[_Block] = []

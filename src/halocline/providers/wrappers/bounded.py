@@ -4,6 +4,7 @@ What must stay true: pings, comments and blank lines do not count as progress, a
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -29,25 +30,27 @@ class Bounded:
         self._largest = largest
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        size, patience, clock = 0, self._first, asyncio.get_running_loop().time
-        began, first_token = clock(), None
-        try:
-            async with asyncio.timeout(patience) as limit, aclosing(self.model.stream(request)) as events:
-                async for event in events:
-                    limit.reschedule(None)  # what the reader of the reply takes does not count
-                    patience = self._quiet
-                    size += _event_size(event)
-                    if first_token is None and size:
-                        first_token = round(clock() - began, 3)
-                    if size > self._largest:
-                        raise providers.errors.describe_failure("too_long", who=self.name, largest=self._largest)
-                    yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
-                    limit.reschedule(clock() + patience)
-        except TimeoutError:
-            raise providers.errors.describe_failure("quiet", who=self.name, seconds=patience) from None
+        size, patience = 0, self._first
+        began, first_token = time.monotonic(), None
+        async with aclosing(self.model.stream(request)) as events:
+            while (event := await self._next(events, patience)) is not None:
+                patience = self._quiet
+                size += _event_size(event)
+                if first_token is None and size:
+                    first_token = round(time.monotonic() - began, 3)
+                if size > self._largest:
+                    raise providers.errors.describe_failure("too_long", who=self.name, largest=self._largest)
+                yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
         await self.model.close()
+
+    async def _next(self, events: AsyncGenerator[ModelEvent, None], patience: float) -> ModelEvent | None:
+        try:
+            async with asyncio.timeout(patience):
+                return await anext(events, None)
+        except TimeoutError:
+            raise providers.errors.describe_failure("quiet", who=self.name, seconds=patience) from None
 
 
 def _event_size(event: ModelEvent) -> int:

@@ -61,12 +61,18 @@ class EditsAhead:
         return EditsOfReply(*edits.place_of(event), tuple(rows))
 
     def decide(self, task: str, request: str, decisions: dict[str, Ahead]) -> bool:
-        """Decide these edits by their marks, once they are asked about. False if one is another by now: none is."""
+        """Decide these edits by their marks, once they are asked about.
+
+        False, and none is, if one is another by now, or was decided otherwise elsewhere: a page has to see that first.
+        """
         edits, event = self._tasks.get(task), self._find_request(task, request)
         if edits is None or event is None:
             return False
         others = {_mark_edit(one): one for one in edits.list_others(event)}
         if not decisions.keys() <= others.keys():
+            return False
+        known = {mark: edits.find_decision(one) for mark, one in others.items()}
+        if any(decision and known[mark] not in (None, decision) for mark, decision in decisions.items()):
             return False
         for mark, decision in decisions.items():
             edits.decide(others[mark], Choice(decision) if decision else None)

@@ -80,6 +80,6 @@ async def test_an_approval_says_which_agent_asks(server, opened):
     assert not await screen.page.get_by_role("button", name="Edit…").count()
     assert not await screen.page.get_by_text("Included").count()
     await screen.page.wait_for_timeout(SILENCE)
-    await screen.page.get_by_role("button", name="Approve").first.click()
+    await screen.page.locator(".card.asks").get_by_role("button", name="Approve").click()
     await screen.ended()
     await screen.sees("All is known.")

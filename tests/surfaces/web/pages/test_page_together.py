@@ -94,3 +94,23 @@ async def test_what_was_not_in_view_is_shown_before_it_is_approved(server, opene
     await button.click()
     await screen.ended()
     assert read(server) == ["ONE\ntwo\n", long]
+
+
+async def test_an_edit_that_was_rejected_is_not_approved_by_a_page_that_did_not_see_it(server, opened):
+    screen = await asked(server, opened, *THREE)
+    other = await opened()
+    await other.page.goto(screen.page.url)
+    await other.page.locator(".edits-ahead").wait_for()
+    second = screen.page.locator(".edit-ahead").first
+    await second.get_by_role("button", name="Reject").click()
+    await second.get_by_text("Rejected").wait_for()
+    await other.page.wait_for_timeout(SILENCE)
+    await other.page.locator(".card.asks").get_by_role("button", name="Approve all 3").click()
+    await other.page.locator(".edit-ahead").first.get_by_text("Rejected").wait_for()
+    assert read(server) == ["one\ntwo\n", "one\ntwo\n"]
+    await other.page.locator(".edit-ahead").first.get_by_role("button", name="Approve").click()
+    await other.page.locator(".edit-ahead").first.get_by_text("Approved").wait_for()
+    await other.page.wait_for_timeout(SILENCE)
+    await other.page.locator(".card.asks").get_by_role("button", name="Approve the 2 left").click()
+    await other.ended()
+    assert read(server) == ["ONE\nTWO\n", "uno\ntwo\n"]

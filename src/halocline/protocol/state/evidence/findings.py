@@ -115,7 +115,7 @@ def find_evidence(facts: EvidenceState, *, whole: bool = False) -> Evidence:
     is_edited = facts.last_edit > (0 if whole else facts.since)
     return Evidence(
         changed=changed,
-        later=tuple(path for path, seq in facts.prose.items() if newest is not None and seq > newest),
+        later=tuple(one.path for one in changed if newest is not None and facts.prose.get(one.path, 0) > newest),
         commands=tuple(_show_command(one, checked) for one, checked in shown),
         tests=tuple(dict.fromkeys(name for _, checked in shown for name in checked.named)),
         failed_tests=_newest_failures(ran),

@@ -111,7 +111,7 @@ class LiveActions:
         else:
             self._send_typed()
         left = composer.text
-        composer.buffer.document = Document(f"{left}\n{draft.text}") if left and draft.text else draft
+        composer.buffer.document = Document("\n".join(filter(None, (left, draft.text)))) if left else draft
 
     def _send_typed(self) -> None:
         """Send the typed prompt, or let it wait in the task; while a turn runs, some commands are answered at once.
@@ -126,7 +126,7 @@ class LiveActions:
         elif composer.due:
             composer.hold()
             asyncio.get_running_loop().call_soon(self.send_due)
-        elif not is_prompting and is_aside and session.client:
+        elif not is_prompting and is_aside and session.client and session.is_working:
             composer.take()
             session.start(self._answer(text))
         elif not is_prompting and (row or not session.is_working):

@@ -247,7 +247,13 @@ class LiveApplication:
         self._resized = asyncio.get_running_loop().call_later(QUIET, self._end_resize)
 
     def _end_resize(self) -> None:
-        """The size is quiet: draw once the terminal has told where the cursor is, or does not."""
+        """The size is quiet: draw once the terminal has told where the cursor is, or does not.
+
+        A program that has the terminal would take the answer for keys, so it is not asked then.
+        """
+        if self._app and self._app._running_in_terminal:
+            self._draw_resized()
+            return
         self._resized = asyncio.get_running_loop().call_later(ANSWER, self._draw_resized)
         self._renderer.on_place = self._draw_resized
         self._renderer.ask_place()

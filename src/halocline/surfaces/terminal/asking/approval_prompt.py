@@ -80,10 +80,11 @@ class Asker:
     ) -> Decision:
         """Let the person look, write and change until a key decides."""
         options, has_more, self._message = _list_options(event, row, edit, batch), False, None
+        enter = None if event.grade.is_grave else "y"
         while True:
             title = " · ".join(filter(None, [batch.name_place(event) if batch else "", self._screen.title_for(row)]))
             kind = Kind.GRAVE if has_more or event.grade.is_grave else Kind.ORDINARY
-            key = await self._menu.choose(title, options, selected=None if event.grade.is_grave else "y", kind=kind)
+            key = await self._menu.choose(title, options, selected=enter, kind=kind)
             has_more, decision = self._show_more(key, event, options, batch), None
             if has_more:
                 pass
@@ -104,6 +105,7 @@ class Asker:
                 decision = await self._read_decision(key, row, event)
             if decision:
                 return decision
+            enter = None if key == "n" else enter  # back from a reason: Enter does not allow what was to be rejected
 
     def _show_more(self, key: str, event: ApprovalRequested, options: dict[str, str], batch: EditBatch | None) -> bool:
         """Show what must be seen before this key can allow anything. True if there was something: it is to be read."""

@@ -16,7 +16,7 @@ export const editsOf = (request) => known.value[request] ?? NONE
 async function look(task, { approval: { request, reason } }) {
   const found = { ...NONE, ...(await query('edits_ahead', { task: task.id, request })) }
   for (const { row } of found.ahead) if (row.approval.reason === reason) row.approval.reason = '' // is said once
-  known.value = { [request]: found } // older ones are decided
+  known.value = { ...known.peek(), [request]: found }
 }
 
 /** The edits of the reply, for as long as this one waits. */
@@ -31,7 +31,7 @@ export function useEdits(task, row) {
 export async function decideAhead(task, row, decisions) {
   const isTaken = await act('decide_ahead', { task: task.id, request: row.approval.request, decisions })
   await look(task, row)
-  if (!isTaken) toast('A file changed meanwhile: these edits are others now. Look at them again.')
+  if (!isTaken) toast('These edits changed or were decided elsewhere meanwhile. Look at them again.')
   return isTaken
 }
 

@@ -53,7 +53,15 @@ export function EditsAhead({ task, row, edits }) {
   const armed = useArmed(edits.ahead.length > 0 && request)
   if (!edits.ahead.length) return null
   const opensAll = edits.ahead.reduce((sum, one) => sum + linesOf(one), 0) <= FEW
-  const decide = (mark, decision) => decideAhead(task, row, { [mark]: decision }).catch(complain)
+  const decide = async (mark, decision) => {
+    try {
+      const before = edits.ahead.find((one) => one.row.approval.request === mark)?.decision
+      if (before && decision) await decideAhead(task, row, { [mark]: '' }) // another decision takes the first one back
+      await decideAhead(task, row, { [mark]: decision })
+    } catch (error) {
+      complain(error)
+    }
+  }
   return html`<section class="edits-ahead" aria-label="Edits of this reply">
     <p class="small">
       <strong>${countEdits(row, edits.ahead)}</strong>
