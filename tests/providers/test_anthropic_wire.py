@@ -1,3 +1,5 @@
+import re
+
 import msgspec
 import pytest
 from tests.providers.streams import (
@@ -143,7 +145,8 @@ def test_signed_thinking_goes_back_only_to_the_provider_that_made_it() -> None:
 
 def test_ids_of_other_providers_are_made_acceptable_on_both_sides() -> None:
     sent = messages(request(HELLO, said(call("functions.read:0")), result("functions.read:0")))
-    assert sent[1]["content"][0]["id"] == sent[2]["content"][0]["tool_use_id"] != "functions.read:0"
+    assert sent[1]["content"][0]["id"] == sent[2]["content"][0]["tool_use_id"]
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", sent[1]["content"][0]["id"])
 
 
 def test_the_last_two_messages_of_the_user_side_are_marked_for_the_cache() -> None:

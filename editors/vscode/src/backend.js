@@ -43,12 +43,16 @@ class Backend {
 
   /** Start the Python side if it does not run. Resolves to its greeting: version, folder and page. */
   start() {
-    this.starting ??= this.launch().catch((error) => {
-      this.starting = null
+    if (this.starting) return this.starting
+    const mine = this.launch().catch((error) => {
+      if (this.starting === mine) this.starting = null
+      // Whoever waited for one that a restart stopped gets the new one.
+      if (this.starting || this.isRestarting) return this.start()
       this.failures += 1
       throw error
     })
-    return this.starting
+    this.starting = mine
+    return mine
   }
 
   get isRunning() {
@@ -176,9 +180,12 @@ class Backend {
 
   async restart() {
     this.failures = 0
+    this.isRestarting = true
     await this.stop()
     try {
-      await this.start()
+      const starting = this.start()
+      this.isRestarting = false
+      await starting
     } catch (error) {
       vscode.window.showErrorMessage(error.message)
     }

@@ -37,7 +37,7 @@ _OWN_FOLDER = compile_later(r"(?s)/+(proc/([^/]+/)?(task/[^/]+/)?(cwd|root|fd/\d
 _MOST_BEHIND, _NEAREST, MOST_LINKS = 60, 3, 64
 """Places that are looked at for one path behind links, of which so many are followed at once; and links of a text."""
 _LONGEST_NAME, MOST_ABSENT = 255, 512
-"""Letters of one name; and names in a text of which those count, too, that name nothing that is there."""
+"""Letters of one name; and names in a text above which one that is not there counts only for what it is called."""
 Found = Resolved
 """The place that a word leads to."""
 
