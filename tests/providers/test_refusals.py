@@ -241,3 +241,13 @@ def test_long_words_of_a_server_are_cut_behind_one_of_them():
     error = classify_refusal(400, as_openai("seven letters " * 90), {}, endpoint())
     assert error.text.endswith((" seven…", " letters…"))
     assert len(error.text) < 400
+
+
+def test_a_body_without_words_is_looked_through_once_however_deep_it_is():
+    body = {f"k{number}": {} for number in range(4_000)}
+    for _ in range(11):
+        body = {"error": body}
+    error = classify_refusal(
+        400, json.dumps(body).encode(), {}, endpoint()
+    )  # visits of 2^11 times as many took minutes
+    assert error.kind is Kind.INVALID_REQUEST

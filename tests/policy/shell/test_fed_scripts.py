@@ -404,6 +404,9 @@ def test_words_that_no_program_runs_are_no_commands_to_a_deny_rule(posture, comm
 
 
 NAMED_IF_EMPTY = """
+cat <(echo sub/c.txt) | xargs cat
+sort <(echo sub/c.txt) | xargs mytool
+paste <(echo s[u]b/c.txt) a.txt | xargs cat
 x=(a b c d e f g h i sub/c.txt); cat ${x[9]}
 for x in {1..60} sub/c.txt; do cat $x; done
 declare -A m=([a]=1 [b]=2 [c]=3 [d]=4 [e]=5 [f]=6 [g]=7 [h]=8 [i]=sub/c.txt); cat ${m[i]}

@@ -339,3 +339,7 @@ async def test_the_rules_on_offer_are_shown_as_they_will_be_kept(terminal: Termi
     assert "  4   `pytest …` in this task\n" in shown
     assert "  2   `pytest -q` in this project\n" in shown
     assert "  3   `pytest -q` everywhere\n" in shown
+
+
+async def test_enter_behind_a_reason_that_was_not_given_allows_nothing(terminal: Terminal) -> None:
+    assert await approve(terminal, ["n", "", "n"], None, "no") == Decision(Choice.REJECT_ONCE, "no")

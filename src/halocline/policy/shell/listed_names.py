@@ -150,8 +150,9 @@ def _is_recursive_search(simple: Simple) -> bool:
 def _names_printed(simple: Simple, ground: Ground, expand: Expand, depth: int) -> Iterable[str]:
     """Return what one expanded command prints."""
     if (simple.redirects and not simple.words) or simple.program in _PRINTS_CONTENT:
-        read = names_behind(simple.redirects, ground, expand) or ground.fed
-        key = read, ground.starts, len(ground.links)
+        inner = [script for word in simple.words for script in word.scripts]
+        given = names_behind(simple.redirects, ground, expand) + (names_printed(inner, ground, expand) if inner else ())
+        key = (read := given or ground.fed), ground.starts, len(ground.links)
         if key not in ground.relevant:
             ground.relevant[key] = _keep_relevant(read, ground)
         ground = replace(ground, fed=ground.relevant[key])

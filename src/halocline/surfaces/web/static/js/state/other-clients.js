@@ -8,8 +8,8 @@ const PLACES = [
   [/^(editor|acp)\b/, 'in the editor'],
 ]
 
-/** Where another client is; empty for this one and for an unknown one. */
+/** Where another client is; empty for this one, for an unknown one, and for the server, which only does what a page said. */
 export function nameOther(client) {
-  if (!client || client === welcome.value?.client) return ''
+  if (!client || client === 'web' || client === welcome.value?.client) return ''
   return PLACES.find(([form]) => form.test(client))?.[1] ?? `by ${client}`
 }
