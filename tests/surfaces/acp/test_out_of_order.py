@@ -141,7 +141,9 @@ async def test_a_mode_can_change_during_a_turn_and_a_model_cannot(tmp_path: Path
     editor = Editor()
     editor.waits = asyncio.Event()
     async with (
-        ModelServer([Turn(calls=(WRITE,)), Turn(calls=(WRITE,)), Turn(text="Done.")]) as server,
+        ModelServer(
+            [Turn(calls=(WRITE,)), Turn(text="On and on. " * 400, pace=0.1)]
+        ) as server,  # what waited is refused
         connect(editor, tmp_path, *flags(server)) as connection,
     ):
         _, session = await begin(connection, folder)
