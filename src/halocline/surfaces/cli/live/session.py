@@ -90,8 +90,8 @@ class LiveSession:
 
     @property
     def is_prompting(self) -> bool:
-        """True if the conversation waits for the next prompt."""
-        return self._prompted is not None and not self._prompted.done()
+        """True if the conversation waits for the next prompt. Once a turn has begun by itself, it takes none."""
+        return self._prompted is not None and not self._prompted.done() and not self.has_turn
 
     @property
     def is_working(self) -> bool:
@@ -117,7 +117,7 @@ class LiveSession:
 
     def send_prompt(self, prompt: Prompt | None) -> None:
         """Send a prompt to the conversation that waits for one, or else to the task, where it waits."""
-        if self._prompted and not self._prompted.done():
+        if self._prompted and self.is_prompting:
             self._prompted.set_result(prompt)
         elif prompt:
             content, after_stop = (Text(prompt.text), *prompt.parts), self.is_stopping
@@ -183,7 +183,7 @@ class LiveSession:
         self.quit()
 
     def quit(self) -> None:
-        if self._prompted:
+        if self._prompted and not self.has_turn:
             self.send_prompt(None)
         elif self.go_back:
             self.go_back()
