@@ -6,6 +6,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import Image, Note, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.apply_command import PLANS_NOW
 from halocline.runtime.controller import TaskOptions
 from halocline.task.calls.pending_approvals import name_changes
 
@@ -44,6 +45,18 @@ async def test_a_call_runs_after_a_yes(journey):
         "AssistantMessageCompleted",
         "TurnEnded",
     ]
+
+
+async def test_the_switch_to_plan_mode_refuses_what_waits(journey):
+    def answer(event):
+        if isinstance(event, ev.ApprovalRequested):
+            return cmd.SetMode(task=event.task, mode=Mode.PLAN)
+        return None
+
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=answer)
+    (resolved,) = journey.of(ev.ApprovalResolved)
+    assert (resolved.decision, resolved.note) == (Choice.REJECT_ONCE, PLANS_NOW)
+    assert not (journey.workspace / "made").exists()
 
 
 async def test_words_on_a_yes_reach_the_model(journey):

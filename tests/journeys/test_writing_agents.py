@@ -244,6 +244,24 @@ async def test_what_an_agent_asks_is_asked_in_its_parent_with_its_name(repositor
     assert journey.ends[0][1] == "completed"
 
 
+async def test_the_switch_to_plan_mode_refuses_what_an_agent_waits_for(repository: Journey):
+    journey = repository
+
+    def answer(event: ev.Event) -> cmd.AnyCommand | None:
+        if not isinstance(event, ev.ApprovalRequested):
+            return None
+        if event.agent:
+            return cmd.SetMode(task=journey.task, mode=Mode.PLAN)
+        return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
+
+    child = (edits("a.txt", "line 1\n", "one\n"), reports("I may not"))
+    client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True),)), DONE), child)
+    await journey.run(client=client, answer=answer, options=TaskOptions(approval_mode=ApprovalMode.ASK, attended=True))
+    (began,) = journey.of(SubagentStarted)
+    ends = [event for event in log_of(journey, began.child) if isinstance(event, ev.ToolCallEnded)]
+    assert [end.status for end in ends] == [CallStatus.REJECTED, CallStatus.COMPLETED]
+
+
 async def test_a_turn_waits_for_agents_in_the_background_and_reads_of_their_end(repository: Journey):
     journey = repository
     begins = Turn(calls=(spawns("alpha", background=True),))

@@ -80,7 +80,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[str, float], float | None]], ..
     (_MOMENT, lambda text, now: _seconds_until(float(text), now)),
     (_DATE, _seconds_to_date),
 )
-"""How each of these is read."""
+"""The form of each of these, and its reading."""
 
 
 def _parse_number(text: str) -> float | None:

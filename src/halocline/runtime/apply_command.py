@@ -70,7 +70,7 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
 def _refuse_denied(task: Task, client: str) -> None:
     """Refuse what waits for a decision that the mode forbids now: no later *yes* may change files in plan mode.
 
-    What agents of the task ask is refused as a whole then: they are to plan, too.
+    So is all that agents of the task wait for. They stay in their own mode: what they ask later is the person's again.
     """
     state, calls = task.state, task.tool_calls
     asked = {one.call: one.request for one in state.pending.approvals}

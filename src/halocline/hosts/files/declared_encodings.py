@@ -14,17 +14,18 @@ from halocline.files.regular import read_regular
 
 _LARGEST = 1 << 18
 _NAMES = _GIT, _EDITORS = ".gitattributes", ".editorconfig"
-_looking = Lock()
+_watching = Lock()
 _FOR_GIT = "working-tree-encoding"
 
 
 def find_declared(place: str, chosen: Mapping[str, str]) -> str:
     """Return the encoding for a file by its absolute path; empty if none is declared. `chosen` are the settings."""
     own = next((name for glob, name in chosen.items() if matches_glob(f"**/{glob.lstrip('/')}", place)), "")
-    with _looking:  # files are read in threads, too
-        nothing = own or _watch_folder(os.path.dirname(place)).lasts()
-    if nothing:
+    if own:
         return own
+    with _watching:  # files are read in threads, too
+        if _watch_folder(os.path.dirname(place)).lasts():
+            return ""
     return _first(_for_git(place)) or _first(_for_editors(place))
 
 

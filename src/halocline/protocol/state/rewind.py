@@ -73,7 +73,7 @@ def restore_state(state: State, event: ConversationRestored) -> State:
         prompt=replace(state.prompt, instructions=point.instructions, tools=point.offered),
         budget=replace(state.budget, last_usage=point.last_usage),
         files=replace(state.files, known=point.known),
-        pending=replace(state.pending, declined=False),
+        pending=replace(state.pending, declined=False, refused=()),
     )
 
 

@@ -56,7 +56,7 @@ _COUNTS = {
         ("cache_creation_input_tokens",),
     ),
 }
-"""Where each count may stand: OpenAI's place first, then its other API's, Groq's, Moonshot's, LiteLLM's, DeepSeek's."""
+"""The places of each count: OpenAI's first, then its other API's, Groq's, Moonshot's, LiteLLM's, DeepSeek's."""
 
 
 class _WireDelta(msgspec.Struct):

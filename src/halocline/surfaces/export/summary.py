@@ -1,4 +1,4 @@
-"""What a reader of a task wants first: what was asked, decided, changed and proved, each with its place below."""
+"""The summary with which an exported task begins: what was asked, decided, changed and proved, each with its place."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -21,7 +21,7 @@ from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.rows.transcript import Transcript, add_rows
 
 Ahead = Literal["", "allow_once", "reject_once"]
-"""What a page says of an edit ahead; empty takes it back."""
+"""A page's decision of an edit ahead; empty takes it back."""
 
 
 class EditAhead(Value, frozen=True):

@@ -74,6 +74,19 @@ def test_ctrl_c_right_behind_enter_stops_the_program_and_nothing_else(halo: Halo
 
 @pytest.mark.slow
 @pytest.mark.process
+def test_a_program_in_front_reads_no_answers_of_the_terminal_when_the_size_changes(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("!!echo be''gan; cat -v").sees("began")
+    time.sleep(0.5)
+    terminal.resizes(60, 20)
+    time.sleep(1.5)
+    terminal.types("mine").presses("Enter").presses("C-d").sees("exit code 0", HINT)
+    assert "^[[" not in terminal.everything
+
+
+@pytest.mark.slow
+@pytest.mark.process
 def test_a_terminal_that_knows_no_codes_gets_none(halo: Halo) -> None:
     person = HaloTerminal(["-m", halo.script(HI)], env={**halo.env, "TERM": "dumb"}, cwd=halo.folder, size=(24, 80))
     person.expect("❯ ")
