@@ -113,7 +113,7 @@ def test_added_lines_alone_have_no_marks() -> None:
     assert find_marks(list(parse_diff("@@ -1,0 +1,2 @@\n+one\n+two\n"))) == {}
 
 
-@pytest.mark.parametrize(("background", "theme"), [((22, 24, 29), "ansi_dark"), ((255, 255, 255), "ansi_light")])
+@pytest.mark.parametrize(("background", "theme"), [((22, 24, 29), "native"), ((255, 255, 255), "xcode")])
 def test_on_a_known_background_lines_are_code_on_bands_and_copy_as_before(
     background: tuple[int, int, int], theme: str
 ) -> None:

@@ -5,6 +5,7 @@ import re
 from msgspec.structs import replace
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import _EscapeCodeCache
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from tests.tables import for_each
 
@@ -28,6 +29,18 @@ def test_each_role_has_its_style_in_rows_and_on_the_screen(role):
     theme = replace(TERMINAL, styles={**TERMINAL.styles, role: "#012345"})
     assert build_style(theme).get_attrs_for_style_str(f"class:{role}").color == "012345"
     assert build_styles(theme).styles[role].color.name == "#012345"
+
+
+@for_each("behind", ("#000000", "#101216", "#282a36", "#002b36", "#1e1e1e", "#fdf6e3", "#ffffff"))
+def test_the_bands_of_a_diff_are_seen_as_red_and_green_among_256_colors(behind):
+    styles = build_styles(TERMINAL, Color.parse(behind).triplet, has_palette=True).styles
+    shown = {
+        name: styles[name].bgcolor.downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
+        for name in ("added", "added.word", "removed", "removed.word")
+    }
+    assert len({*shown.values()}) == 4, shown
+    for name, (red, green, blue) in shown.items():
+        assert (green > max(red, blue)) if name.startswith("added") else (red > max(green, blue)), shown
 
 
 def _first_code(style: Style) -> str:

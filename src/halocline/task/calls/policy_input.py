@@ -47,7 +47,9 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
     """
     given = input_of(with_roots(call, state), tool, model)
     actor = state.subagents.subtask.actor if state.subagents.subtask else ""
-    return given, with_shell_folder(replace(tool.summary(given), tool=tool.name, agent=actor), state)
+    summary = tool.summary(given)
+    title = _shorten_title(summary, state.workspace)
+    return given, with_shell_folder(replace(summary, tool=tool.name, agent=actor, title=title), state)
 
 
 def with_roots(call: ToolCall, state: State) -> JsonObject:
@@ -74,6 +76,15 @@ def _resolve_root(text: str, state: State) -> str:
     if not colon or len(found) != 1:
         return text
     return os.path.join(found[0], rest.lstrip("/"))
+
+
+def _shorten_title(summary: Summary, workspace: str) -> str:
+    """The title with each path in the workspace as one reads it there, however the model wrote it."""
+    title = summary.title
+    for path in summary.paths if not summary.command else ():
+        if path.startswith(f"{workspace}/") and (short := path.removeprefix(workspace).lstrip("/")):
+            title = title.replace(path, short)
+    return title
 
 
 def with_shell_folder(summary: Summary, state: State) -> Summary:

@@ -155,11 +155,10 @@ class DiffRow:
         code.no_wrap, code.overflow = self.body.body.no_wrap, self.body.body.overflow
         for begin, end in self.marks:
             code.stylize(f"{self.band}.word", begin, end)
-        yield (
-            Band(Gutter(code, self.body.first, self.body.rest), self.band)
-            if self.band
-            else replace(self.body, body=code)
-        )
+        if not self.band:
+            yield replace(self.body, body=code)
+        else:
+            yield Band(Gutter(code, Text(self.body.first.plain, end=""), self.body.rest), self.band)
 
 
 class CodeColors:

@@ -36,11 +36,19 @@ class PlainCode(CodeBlock):
 
 def color_code(code: str, language: str, console: Console, *, path: str = "") -> Text:
     """Code in the terminal's colors, each line as it is; of a part of a file, whose name tells the language."""
-    drawn = Syntax("", Syntax.guess_lexer(path) if path else language, theme=find_code_theme(console)).highlight(code)
+    lexer = Syntax.guess_lexer(path) if path else language
+    drawn = Syntax("", lexer, theme=find_code_theme(console)).highlight(code)
+    drawn.style, drawn.spans = "", [one._replace(style=_drop_background(one.style)) for one in drawn.spans]
     if drawn.plain.endswith("\n") and not code.endswith("\n"):
         drawn.right_crop(1)
     drawn.no_wrap, drawn.overflow = False, "fold"
     return drawn
+
+
+def _drop_background(style: str | Style) -> str | Style:
+    if isinstance(style, str):
+        return style
+    return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)
 
 
 class Code(Value, frozen=True):

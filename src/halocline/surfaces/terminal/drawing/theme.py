@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rich.color import Color, blend_rgb
+from rich.color import Color, ColorSystem, blend_rgb
 from rich.color_triplet import ColorTriplet
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
@@ -28,21 +28,26 @@ _TINTS = {
 """Bands of a diff: the role whose color is mixed into the background, and how much of it."""
 _BAND = 0.09
 """The part of the text's color in the band of a prompt."""
+_PALER = 0.7
+"""The part of those shares on a light background, where the brightest form of the color is mixed in."""
+_TINGE = 32
+"""What the parts of a color differ by, at the least, where it is seen as a color: a step of the 256 is 40."""
 _LIGHT = 384
 """From this sum of its three parts on, a background is light."""
 
 
-def build_styles(theme: Theme, behind: ColorTriplet | None = None) -> Styles:
+def build_styles(theme: Theme, behind: ColorTriplet | None = None, *, has_palette: bool = False) -> Styles:
     """Build the styles of rows from those of a theme, whose words are the same.
 
-    `behind` is the color of the terminal's background: where it is unknown, nothing has a band.
+    `behind` is the color of the terminal's background: where it is unknown, nothing has a band. `has_palette`: the
+    terminal shows the nearest of 256 colors.
     """
     roles = theme.styles
     accent, quiet, title = roles["accent"], roles["quiet"], roles["title"]
     return Styles(
         {
             **roles,
-            **_mix_bands(roles, behind if theme.has_colors else None),
+            **_mix_bands(roles, behind if theme.has_colors else None, has_palette),
             **dict.fromkeys(("markdown.code", "markdown.item.bullet", "markdown.item.number"), accent),
             **dict.fromkeys(("markdown.h2", "markdown.h3", "markdown.table.header"), title),
             "markdown.h1": f"underline {title}",
@@ -55,22 +60,55 @@ def build_styles(theme: Theme, behind: ColorTriplet | None = None) -> Styles:
     )
 
 
-def _mix_bands(roles: Mapping[str, str], behind: ColorTriplet | None) -> dict[str, Style]:
+def _mix_bands(roles: Mapping[str, str], behind: ColorTriplet | None, has_palette: bool) -> dict[str, Style]:
     """The styles of bands; without a background they are empty."""
     if behind is None:
         return dict.fromkeys((*_TINTS, "band"), Style())
-    ink = ColorTriplet(0, 0, 0) if sum(behind) >= _LIGHT else ColorTriplet(255, 255, 255)
+    is_light = sum(behind) >= _LIGHT
+    ink = ColorTriplet(0, 0, 0) if is_light else ColorTriplet(255, 255, 255)
     mixed = {"band": blend_rgb(behind, ink, _BAND)}
     for name, (role, share) in _TINTS.items():
         color = Style.parse(roles[role]).color
-        mixed[name] = blend_rgb(behind, color.get_truecolor() if color else ink, share)
+        own = color.get_truecolor() if color else ink
+        if is_light and color:
+            own, share = _brighten(own), share * _PALER
+        mixed[name] = _find_tint(behind, own, share, mixed) if has_palette else blend_rgb(behind, own, share)
     return {name: Style(bgcolor=Color.from_triplet(color)) for name, color in mixed.items()}
 
 
+def _find_tint(
+    behind: ColorTriplet, own: ColorTriplet, share: float, others: Mapping[str, ColorTriplet]
+) -> ColorTriplet:
+    """The first of 256 colors, from a share on, that is seen to be of a color and is not that of another band."""
+    shares = [share + step / 20 for step in range(20) if share + step / 20 < 1]
+    found = [*(_nearest(blend_rgb(behind, own, one)) for one in shares), _nearest(own)]
+    return next((one for one in found if _has_tinge(one, own) and one not in others.values()), found[-1])
+
+
+def _brighten(color: ColorTriplet) -> ColorTriplet:
+    return ColorTriplet(*(part * 255 // max(*color, 1) for part in color))
+
+
+def _has_tinge(color: ColorTriplet, own: ColorTriplet) -> bool:
+    strong = {at for at in range(3) if own[at] == max(own)}
+    weak = {*range(3)} - strong
+    return not weak or min(color[at] for at in strong) - max(color[at] for at in weak) >= _TINGE
+
+
+def _nearest(color: ColorTriplet) -> ColorTriplet:
+    return Color.from_triplet(color).downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
+
+
 def find_code_theme(console: Console) -> str:
-    """The colors of code that can be read on the terminal's background; where it is unknown, those for dark ones."""
+    """The colors of code that can be read on the terminal's background; where it is unknown, those for dark ones.
+
+    A terminal's own yellow cannot be read on the bands of a light diff, nor its blue on those of a dark one: where
+    there are bands, the colors are fixed ones.
+    """
     behind = console.get_style("band").bgcolor
-    return "ansi_light" if behind and sum(behind.get_truecolor()) >= _LIGHT else "ansi_dark"
+    if not behind:
+        return "ansi_dark"
+    return "xcode" if sum(behind.get_truecolor()) >= _LIGHT else "native"
 
 
 THEME = build_styles(TERMINAL)
@@ -96,14 +134,18 @@ class ThemeChoice:
         """Draw with a theme from now on."""
         self._is_begun = True
         self._theme = theme
-        self._console.push_theme(build_styles(theme, self._behind), inherit=False)
+        self._draw()
         self._console.no_color = not theme.has_colors or bool(os.environ.get("NO_COLOR"))
 
     def learn_background(self, color: tuple[int, int, int]) -> None:
         """Draw bands that suit the color behind the text, where there are more colors than 16."""
         if self._console.color_system in ("256", "truecolor"):
             self._behind = ColorTriplet(*color)
-            self._console.push_theme(build_styles(self._theme, self._behind), inherit=False)
+            self._draw()
+
+    def _draw(self) -> None:
+        styles = build_styles(self._theme, self._behind, has_palette=self._console.color_system == "256")
+        self._console.push_theme(styles, inherit=False)
 
 
 MARGIN = Text("  ", end="")
