@@ -22,7 +22,6 @@ KINDS_OF = {
     Use.MAY_CHANGE: (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE),
 }
 """Kinds of tools that do to a place what a command does."""
-
 _TAKEN = {Rule.NETWORK: (Place.OUTSIDE,), Rule.HISTORY: (Place.OUTSIDE, Place.RUNS_LATER)}
 """Places that a rule for a program does not cover if their names are among its words: it may write there."""
 

@@ -27,7 +27,6 @@ from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import Grade, Place, Rule, Source, Verdict
 
 __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts", "make_hider"]
-
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 _READS = (ToolKind.READ, ToolKind.SEARCH)
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}

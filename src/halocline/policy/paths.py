@@ -5,6 +5,8 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.files.opening import find_place
 from halocline.files.patterns import matches_any
 from halocline.files.real_paths import find_real_path
@@ -121,35 +123,26 @@ class Classifier:
             raise ToolFailure("A path cannot contain a NUL character or half a character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
-        found = look_at(path)
-        root = self.root_of(path)
-        shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
-        place = self.kind(path, found)
-        if place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
-            place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
-        return Resolved(
-            path,
-            shown,
-            place,
-            linked=bool(found and is_linked(found)),
-            root=root.path if root and root.path != self.workspace else "",
-            identity=identity_of(found) if found else "",
-            entry=path if path == spelled else _find_entry(spelled, path),
-        )
+        one = self._describe(path, path if path == spelled else _find_entry(spelled, path))
+        if one.place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
+            return replace(one, place=Place.RUNS_LATER)  # a link with such a name to a file with another name
+        return one
 
     def resolve_entry(self, one: Resolved) -> Resolved:
         """Return the place of a link itself, for what changes the entry and not what it leads to."""
-        if one.entry in ("", one.path):
-            return one
-        found, root = look_at(one.entry), self.root_of(one.entry)
+        return one if one.entry in ("", one.path) else self._describe(one.entry, one.entry)
+
+    def _describe(self, path: str, entry: str) -> Resolved:
+        found, root = look_at(path), self.root_of(path)
         is_here = root is not None and root.path == self.workspace
         return Resolved(
-            one.entry,
-            os.path.relpath(one.entry, self.workspace) if is_here else one.entry,
-            self.kind(one.entry, found),
+            path,
+            _path_in_root(path, root) if root and is_here else path,
+            self.kind(path, found),
+            linked=bool(found and is_linked(found)),
             root=root.path if root and not is_here else "",
             identity=identity_of(found) if found else "",
-            entry=one.entry,
+            entry=entry,
         )
 
     def root_of(self, path: str) -> OtherRoot | None:

@@ -15,7 +15,6 @@ from halocline.protocol.values import Value
 CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _LOOKING = (ToolKind.READ, ToolKind.SEARCH)
 LOOKS = (*_LOOKING, ToolKind.THINK, ToolKind.OTHER)
-
 _ANY, _EXECUTE = ("*",), (ToolKind.EXECUTE,)
 _READS = Rule(Verdict.ALLOW, "reads", "calls that change nothing are allowed", kinds=LOOKS)
 
@@ -34,18 +33,15 @@ _SERVERS = Rule(Verdict.ASK, "mcp", "MCP tools need approval until a rule allows
 _PAGES = Rule(Verdict.ALLOW, "mode-auto", "auto mode allows acting on public pages", kinds=_EXECUTE, hosts=_ANY)
 _FETCHES = Rule(Verdict.ALLOW, "mode-auto", "auto mode allows public addresses", kinds=(ToolKind.FETCH,))
 _CHANGES = _ask_before(ApprovalMode.ASK, "every change", *CHANGES)
-
 PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (_SERVERS, _READS, _CHANGES, *_ask_before_contact(ApprovalMode.ASK)),
     ApprovalMode.ACCEPT_EDITS: (_SERVERS, _READS, _EDITS, *_ask_before_contact(ApprovalMode.ACCEPT_EDITS)),
     ApprovalMode.AUTO: (_SERVERS, _READS, _EDITS, _PAGES, _FETCHES),
     ApprovalMode.YOLO: (Rule(Verdict.ALLOW, "yolo", "yolo mode allows everything"),),
 }
-
 _INSIDE = (Place.PROJECT, Place.RUNS_LATER)
 _OF_PROGRAMS = (Effect.UNKNOWN, Effect.WRITES_INSIDE)
 """Effects of programs that do no known harm: what they run is the project's code, or what the task wrote."""
-
 Switches = Mapping[ApprovalSwitch, bool | None]
 
 

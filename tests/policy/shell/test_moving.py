@@ -4,6 +4,7 @@
 Where only `&&` joins the commands, a move leads there if it succeeds; after `;`, it may also have failed.
 """
 
+import subprocess
 from itertools import product
 
 import pytest
@@ -357,7 +358,8 @@ def judged(workspace, command, mode=ApprovalMode.YOLO):
 @pytest.mark.slow
 @for_each("move, use", [*product(STAYS, USES)])
 def test_a_hidden_file_stays_hidden_where_the_shell_may_still_be(workspace, move, use):
-    assert judged(workspace, f"{move}; {use.format('sub/c.txt')}").verdict == "deny"
+    decision = judged(workspace, f"{move}; {use.format('sub/c.txt')}")
+    assert decision.verdict == "deny" or "|| exit; " in decision.canonical
 
 
 @pytest.mark.slow
@@ -371,6 +373,46 @@ def test_a_hidden_file_stays_hidden_in_a_folder_that_the_shell_may_have_gone_to(
 )
 def test_a_move_that_succeeds_leads_to_a_hidden_file(workspace, move):
     assert judged(workspace, f"{move} && cat c.txt").verdict == "deny"
+
+
+THERE_AND_BACK = """
+cd src; ls; cd ..; ls
+cd docs; cat x/guide.md; cd ../src; cat main.py; cd ..; ls
+cd docs 2>/dev/null; ls; cd ..; ls
+for d in src docs; do cd $d; ls; cd ..; done
+if true; then cd src; ls; cd ..; fi; ls
+bash -c 'cd src; ls; cd ..; ls'
+cd docs; (cd x; ls; cd ..; ls); cd ..; ls
+cd src; pushd ../docs; ls; popd; cd ..; ls
+"""
+FURTHER = """
+cd nowhere; ls; cd ..; ls
+cd src; ls; cd ../..; ls
+true || cd src; cd ..; ls
+rm -r src; cd src; cd ..; ls
+cd src & cd ..; ls
+cd src | cat; cd ..; ls
+(cd src; ls); cd ..; ls
+shopt -s cdable_vars; cd src; cd ..; ls
+cd() { true; }; cd src; cd ..; ls
+"""
+
+
+@pytest.mark.process
+@for_each("command", THERE_AND_BACK.strip().splitlines())
+def test_reading_in_folders_and_back_is_not_asked_about_and_ends_where_a_move_fails(workspace, tmp_path, command):
+    form = judged(workspace, command, ApprovalMode.ASK).canonical
+    assert judged(workspace, command).canonical == form
+    (tmp_path / "beside.txt").touch()
+    (tmp_path / "w").mkdir(exist_ok=True)
+    words = ["bash", "--noprofile", "--norc", "-c", form]
+    ran = subprocess.run(words, cwd=tmp_path / "w", capture_output=True, text=True, check=False)
+    assert "beside" not in ran.stdout
+
+
+@for_each("command", FURTHER.strip().splitlines())
+def test_moves_that_may_fail_or_lead_out_are_asked_about(workspace, command):
+    assert judged(workspace, command, ApprovalMode.ASK).verdict == "ask"
 
 
 @for_each("move", [move for move in STAYS if "$X" in move and "X=$" not in move])

@@ -4,8 +4,8 @@ import shlex
 
 from msgspec.structs import replace
 
-from halocline.policy.shell.findings import STRICTNESS, Finding, Rule, make_part
-from halocline.policy.shell.guards import OWN_VARIABLE, Forms, rule_as_written
+from halocline.policy.shell.findings import STRICTNESS, Finding, Forms, Rule, make_part
+from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.texts import assigned_form
@@ -26,7 +26,8 @@ def judge_assignments(simple: Simple, ground: Ground, forms: Forms) -> Finding:
     form = assigned_form(simple, forms, ground)
     if form is not None:
         return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-    return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
+    rule = rule_of_variables(one.name for one in simple.assignments)
+    return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), rule)
 
 
 def judge_read(simple: Simple) -> Finding | None:
@@ -47,7 +48,8 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
         return finding
     assigned = _render_assignments(simple)
     if assigned is None:
-        stricter = max((finding.rule, Rule.UNKNOWN, _rule_of(simple)), key=lambda rule: STRICTNESS[rule])
+        sets = rule_of_variables(one.name for one in simple.assignments)
+        stricter = max((finding.rule, Rule.UNKNOWN, sets), key=STRICTNESS.__getitem__)
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
         mild = stricter is finding.rule and finding.part.reason
         reason = mild or "it sets variables that may change what the program does"
@@ -57,10 +59,6 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
     if finding.canonical is not None and assigned:
         return replace(finding, canonical=f"{assigned}{finding.canonical}")
     return finding
-
-
-def _rule_of(simple: Simple) -> Rule:
-    return rule_of_variables(one.name for one in simple.assignments)
 
 
 def _render_assignments(simple: Simple) -> str | None:

@@ -7,15 +7,8 @@ from msgspec.structs import replace
 
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_redirect, expand_value, expand_word, with_names
-from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.guards import (
-    HANDS_ON,
-    OWN_VARIABLE,
-    Forms,
-    can_check_names,
-    guard_arithmetic,
-    rule_as_written,
-)
+from halocline.policy.shell.findings import Finding, Forms, Rule, make_part, unknown_finding
+from halocline.policy.shell.guards import HANDS_ON, OWN_VARIABLE, can_check_names, guard_arithmetic, rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs.xargs_and_find import LISTS, shown_names

@@ -2,8 +2,8 @@
 
 import shlex
 
-from halocline.policy.shell.findings import Finding
-from halocline.policy.shell.guards import Forms, as_name, checked_word
+from halocline.policy.shell.findings import Finding, Forms
+from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.tree import Simple, Word, render
 from halocline.policy.shell.texts import render_text

@@ -17,8 +17,8 @@ from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
-from halocline.policy.shell.values.printed_texts import ECHO_FLAGS, print_text
-from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value
+from halocline.policy.shell.values.printed_texts import find_output
+from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value, edit_texts, use_default
 from halocline.protocol.patterns import compile_later
 
 _PATTERN = compile_later(r"[*?]+|\[[!^]?[A-Za-z0-9_.\-]+\]")
@@ -202,9 +202,6 @@ def _find_patterns(text: str) -> list[Piece]:
     return [piece for piece in (*found, Piece(text[at:])) if piece.text]
 
 
-# The values of expansions.
-
-
 def _values_of_part(part: Expansion, ground: Ground) -> Values:
     match part.kind:
         case Kind.VARIABLE:
@@ -227,17 +224,16 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
     if operator == "!":
         return tuple(dict.fromkeys((*(one for name in values for one in ground.value(name)), UNKNOWN)))
-    edits = _EDITS.fullmatch(part.source)
-    bare = [value.replace(UNKNOWN, "") or value for value in values]  # a part that is not known may be nothing
-    edited = tuple(_edit_value(one, *edits.groups("")) for one in bare if one.isascii()) if edits else ()
-    if edits and len(edited) == len(values) and UNKNOWN not in "".join(values) and not ground.variables.lost:
+    # A part that is not known may be nothing.
+    edited = edit_texts(part.source, (value.replace(UNKNOWN, "") or value for value in values))
+    if len(edited) == len(values) and UNKNOWN not in "".join(values) and not ground.variables.lost:
         return edited
     if operator[0] in "![#" and operator not in ("#", "##", "["):
         return (UNKNOWN,)
     if part.argument:
         argument = _join_alternatives(part.argument, ground)
         if operator.lstrip(":") in ("-", "=", "?", "+"):
-            return _apply_default(operator, values, argument)
+            return use_default(operator, values, argument)
         if operator in ("#", "##", "%", "%%") and len(argument) == 1:
             found = tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
             return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
@@ -246,38 +242,10 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
     return tuple(dict.fromkeys((*edited, *values, UNKNOWN)))  # an operator may leave a value as it is
 
 
-_EDITS = compile_later(r"\$\{\w+(?:(//?)([\w.,:@+-]+)/?([\w./,:@+-]*)|:(\d{1,4})(?::(\d{1,4}))?|,,|(\^\^))\}", re.ASCII)
-"""Plain text replaced by other plain text, a part of a text, or its letters in another case."""
-
-
-def _edit_value(value: str, every: str, old: str, new: str, begin: str, length: str, upper: str) -> str:
-    if old:
-        return value.replace(old, new, 1 if every == "/" else -1)
-    if begin:
-        return value[int(begin) :][: int(length) if length else None]
-    return value.upper() if upper else value.lower()
-
-
 def _join_alternatives(word: Word, ground: Ground, *, assigned_tilde: bool = False) -> Values:
     """Return the texts that a word may be if it is not split."""
     found = _list_alternatives(word.parts, ground, assigned_tilde=assigned_tilde)
     return tuple("".join(piece.text for piece in one) for one in found)
-
-
-def _apply_default(operator: str, values: Values, argument: Values) -> Values:
-    """Apply `${name:-argument}` and the like. Without a colon, an empty value may also mean unset."""
-    kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
-    found: list[str] = []
-    for value in values:
-        is_set = value != "" and value != UNKNOWN
-        maybe_set = value == UNKNOWN or (value == "" and not sees_empty)
-        if kind == "+":
-            found += argument if is_set or maybe_set else ()
-            found += [""] if not is_set else []
-            continue
-        found += [value] if is_set or maybe_set else []
-        found += argument if not is_set and kind in "-=" else ()
-    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
@@ -293,17 +261,12 @@ def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     return next((value[cut:] for cut in order if matches(value[:cut])), value)
 
 
-_PLAIN_FORM = compile_later(r"([^%\\-]|%s)+")
-_TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
-"""Stands for the new file or folder that `mktemp` creates."""
-
-
 def _outputs_of(script: Node, ground: Ground) -> Values:
     """Return the outputs that a command may have, without trailing newlines; a NUL is an unknown one."""
     simple = expand_simple(script, ground) if isinstance(script, Simple) else Simple("", ())
     values = [word.value for word in simple.words]
     known = values and None not in values and not simple.assignments
-    found = _output([str(value) for value in values], simple, ground) if known else None
+    found = find_output([str(value) for value in values], simple, ground.folders) if known else None
     if found is None:
         names = names_printed((script,), ground, expand_simple)
         return (*(name for name in names if name not in (UNKNOWN, INSIDE)), UNKNOWN)
@@ -312,29 +275,3 @@ def _outputs_of(script: Node, ground: Ground) -> Values:
     read = values[0] == "echo" and "\\" in found
     sure = not (read or ground.rebinds or ground.variables.lost)
     return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
-
-
-def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
-    name, *rest = words
-    if name == "cat" and not rest and len(simple.redirects) == 1:
-        [read] = simple.redirects
-        return read.target.value if read.operator[:2] == "<<" and read.fd in ("", "0") and read.target else None
-    if name == "mktemp":
-        return _TEMPORARY
-    if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
-        return None
-    match name:
-        case "echo" if not ECHO_FLAGS.fullmatch("".join(rest[:1])):
-            return " ".join(rest)
-        case "printf" if _PLAIN_FORM.fullmatch("".join(rest[:1])):
-            return print_text(words)
-        case "pwd" if not rest and len(ground.folders) == 1:
-            return ground.folders[0]
-        case "dirname" if len(rest) == 1 and not rest[0].startswith("-"):
-            return os.path.dirname(rest[0].rstrip("/")) or ("/" if rest[0].startswith("/") else ".")
-        case "basename" if len(rest) == 1 and not rest[0].startswith("-"):
-            return os.path.basename(rest[0].rstrip("/")) or rest[0][:1]
-        case "seq" if 1 <= len(rest) <= 2 and all(word.isdecimal() and len(word) < 4 for word in rest):
-            first = int(rest[0]) if len(rest) == 2 else 1
-            return "\n".join(map(str, range(first, int(rest[-1]) + 1)))
-    return None

@@ -1,12 +1,19 @@
 """The findings about each simple command, and about the whole command line."""
 
+import re
+from collections.abc import Mapping
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from halocline.policy.commands import STRICTNESS as STRICTNESS, Finding as Finding, Rule as Rule
 from halocline.policy.shell.spellings import AS_WRITTEN, UNREAD
-from halocline.policy.shell.syntax.tree import Block
+from halocline.policy.shell.syntax.tree import Block, Node, Simple, every_node
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import CommandPart, Effect
+
+Forms = Mapping[int, str | None]
+"""The form of each command inside a word, by its identity; None if it may do more than read."""
 
 
 class Analysis(Struct):
@@ -45,6 +52,15 @@ class Analysis(Struct):
         self.canonical, self.findings = None, as_written_findings(self.findings)
         self.words = [UNREAD if one == AS_WRITTEN else one for one in self.words]
 
+    def raise_finding(self, finding: Finding) -> None:
+        """Make a command's finding as strict as this one about the same text, or add it."""
+        found = self.findings
+        at = next((at for at, one in enumerate(found) if one.part.text == finding.part.text), None)
+        if at is None:
+            found.append(finding)
+        elif STRICTNESS[found[at].rule] < STRICTNESS[finding.rule]:
+            found[at] = replace(found[at], part=finding.part, rule=finding.rule, canonical=None, form_alone=None)
+
     def first(self, *rules: Rule) -> Finding | None:
         return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)
 
@@ -77,10 +93,27 @@ def as_written_findings(found: list[Finding]) -> list[Finding]:
     return written
 
 
+def is_too_long(text: str, tree: Node | None = None) -> bool:
+    """Return True if a text is too long to be judged; by its looks, or exactly if its tree is known.
+
+    Heredocs do not count, but those with commands in them, which are judged.
+    """
+    if len(text) <= MOST_ANALYSED:
+        return False
+    if tree is None:
+        return len(text) > LONGEST_FORM or len(_HEREDOC.sub("", text)) > MOST_ANALYSED
+    nodes = (node for node in every_node(tree) if isinstance(node, Simple | Block))
+    heredocs = (one for node in nodes for one in node.redirects if one.target and not one.target.scripts)
+    return len(text) - sum(len(one.body) for one in heredocs) > MOST_ANALYSED
+
+
 HIDDEN_HISTORY = "it may show versions of files that are hidden or hold secrets; run it on its own"
 MOST_ANALYSED = 8_000
 """Longest text that is judged, in characters, without the heredocs that it writes to files and the like."""
 TOO_LONG = "it is too long"
+LONGEST_FORM = 120_000
+"""Longest form that is run, in bytes: Linux passes no longer argument to a shell than 128 KiB."""
+_HEREDOC = compile_later(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n.*?^\t*\2$", re.MULTILINE | re.DOTALL)
 FORM_ONLY = "it uses names that are known only when it runs; run it on its own"
 MOST_SHOWN = 200
 MOST_TARGETS = 20

@@ -13,16 +13,8 @@ from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
+from halocline.policy.shell.values import kept_places
 from halocline.policy.shell.values.ground import HISTORY, Ground
-from halocline.policy.shell.values.kept_places import (
-    has_unknown,
-    holds_kept,
-    is_history,
-    leads_to_kept,
-    leads_to_precious,
-    leads_to_untouched,
-    may_end_in_history,
-)
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.policy.word_tables import read_words
 from halocline.protocol.patterns import compile_later
@@ -45,7 +37,7 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
     replaced = [word for word in _replaced_files(simple, ground) if not word.dynamic]
     places = [(one, one.place is Place.OUTSIDE) for word in replaced for one in ground.targets(word)]
-    found += [one for one, far in places if is_history(one.path) or (far and ground.is_precious(one.path))]
+    found += [one for one, far in places if kept_places.is_history(one.path) or (far and ground.is_precious(one.path))]
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
@@ -59,7 +51,7 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
     pairs = pairwise(_possible_texts(simple, ground))
     runs_there = any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairs)
     harms = name == "find" and (runs_there or _find_deletes(simple, ground))
-    if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
+    if harms and any(kept_places.leads_to_kept(text, ground) for text in names_found(simple, ground)):
         return f"it may find protected files; {LEAVE_OUT}"
     cleans = name == "git" and any(word.text == "clean" for word in simple.words)
     if cleans and (not ground.folders or any(word.dynamic for word in simple.words)):
@@ -68,7 +60,8 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return "the program is known only when it runs, and its arguments include protected files"
-    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced_files(simple, ground)):
+    packed = (word.text for word in _replaced_files(simple, ground)) if not ground.folders else ()
+    if any(map(kept_places.may_end_in_history, packed)):
         return "the folder whose files it packs is known only when it runs"
     if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in list_operands(simple)):
         return "the folder that it deletes in is known only when it runs"
@@ -87,7 +80,7 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     given = [one.text for one in fed.could]
     reaches = fed in words and any(_does_harm(name, text, True, ground) for text in given)
     deletes = name in _DELETES and _deletes_folders(simple, ground)
-    if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
+    if reaches or (deletes and any(kept_places.leads_to_precious(text, ground) for text in given)):
         why = f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
         return _unsure_finding(simple, finding, why)
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in KEEPS_CONTENT:
@@ -132,7 +125,7 @@ def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
 
 def _is_unknown(word: Word) -> bool:
     """Return True if a word, or a part of it, may be anything."""
-    return word.dynamic != "" and (not word.could or any(has_unknown(one.text) for one in word.could))
+    return word.dynamic != "" and (not word.could or any(kept_places.has_unknown(one.text) for one in word.could))
 
 
 def _reached_below(simple: Simple, ground: Ground) -> str:
@@ -145,7 +138,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
         reached = upward or any(ground.holds_own_state(one.path) for one in places)
     else:
         lost = not ground.folders and any(not os.path.isabs(word.text) for word in list_operands(simple))
-        reached = lost or any(holds_kept(one.path, ground) for one in places)
+        reached = lost or any(kept_places.holds_kept(one.path, ground) for one in places)
     return f"{_program_name(simple)} would reach protected files; {LEAVE_OUT}" if reached else ""
 
 
@@ -158,8 +151,8 @@ def _may_lead_up(word: Word) -> bool:
 def _does_harm(name: str, text: str, changes: bool, ground: Ground) -> bool:
     """Return True if a program given this text harms protected files; changing files in it harms a Git history."""
     if changes and name not in KEEPS_CONTENT:
-        return leads_to_kept(text, ground)
-    return leads_to_untouched(text, ground, below=changes)
+        return kept_places.leads_to_kept(text, ground)
+    return kept_places.leads_to_untouched(text, ground, below=changes)
 
 
 def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
@@ -215,7 +208,8 @@ def _deletes_folders(simple: Simple, ground: Ground) -> bool:
 
 def _is_kept(word: Word, ground: Ground) -> bool:
     """Return True if a word leads to files that must not be deleted, or that no command may touch."""
-    if not ground.folders and any(leads_to_kept(text, ground) for text in (word.text, *_possible_names(word, ground))):
+    texts = (word.text, *_possible_names(word, ground)) if not ground.folders else ()
+    if any(kept_places.leads_to_kept(text, ground) for text in texts):
         return True
     found = ground.targets(word)
     kept = any(ground.is_precious(one.path) or ground.holds_own_state(one.path) for one in found)

@@ -5,7 +5,7 @@ plain file or folder of the workspace whose name is not that of a secret. So not
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from shlex import quote
 
@@ -20,9 +20,6 @@ from halocline.policy.word_tables import read_plain
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 
-Forms = Mapping[int, str | None]
-"""The form of each command inside a word, by its identity; None if it may do more than read."""
-
 MOST_HIDDEN = 100
 _ACTIVE, _ESCAPED = compile_later(r"[.+^$()|{}\[\]\\*?]"), r"\\\g<0>"
 HANDS_ON = "hand_on_names"
@@ -31,13 +28,17 @@ OWN_VARIABLE = compile_later(r"[a-z_][a-z0-9_]*")
 _OF_LINES = compile_later(r"[0-9,;pqdNR=<>&|+() -]*")
 """Characters around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
 _ISOLATED = compile_later(r"\bpython[0-9.]* -I ")
-CALLS = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
-"""The functions of guards that a form calls."""
+_CALLS = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
+
+
+def calls_guards(form: str) -> bool:
+    """Return True if a form calls functions of guards; most are long, so they are looked through quickly first."""
+    return ("print_" in form or HANDS_ON in form) and _CALLS.search(form) is not None
 
 
 def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
-    if not CALLS.search(form):
+    if not calls_guards(form):
         return form
     root, hidden = os.path.realpath(ground.workspace), _hidden_names(ground) or ()
     ground.left_out.update(dict.fromkeys(f"{root}/{name}" for name in hidden))
@@ -106,11 +107,11 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
     if any(word.checked for word in some):
         return Rule.DYNAMIC
     tests = form.startswith(("test ", "[[ "))
-    if CALLS.search(form):
+    if calls_guards(form):
         return Rule.SHELL if tests else Rule.DYNAMIC
     parts = (one for word in some for one in word.parts if isinstance(one, Expansion))
     evaluates = (tests and any(word.dynamic for word in some)) or any(one.kind is Kind.ARITHMETIC for one in parts)
-    if _ISOLATED.search(form):
+    if " -I " in form and _ISOLATED.search(form):
         return Rule.UNKNOWN
     return Rule.SHELL if evaluates else None
 

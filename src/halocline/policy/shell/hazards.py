@@ -20,11 +20,9 @@ _RUNS_TEXT = compile_later(
     r"PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE)"
     r"|GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|CONFIG_(COUNT|KEY_\d+|VALUE_\d+|PARAMETERS))|SSH_ASKPASS|SUDO_ASKPASS"
 )
-_REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
 _SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray getopts wait")
 _SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "let"})
-_SHOWN_OPERATORS = frozenset("QUuLEAaKk")
 _ROWS = read_pairs(read_lines(__file__)["hazards by words"])
 _BY_WORDS = {name: row.partition("; ")[::2] for name, row in _ROWS.items()}
 
@@ -32,18 +30,17 @@ _BY_WORDS = {name: row.partition("; ")[::2] for name, row in _ROWS.items()}
 def find_hazard(simple: Simple) -> str:
     """Say why a command does more than its expanded words say; empty if nothing is known."""
     for one in simple.assignments:
-        if one.name in _REBINDS:
+        if one.name in ("BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"):
             return "it changes what command names mean"
         if _RUNS_TEXT.fullmatch(one.name) and not (one.name.endswith("PAGER") and one.value.value in ("", "cat")):
             return f"the text of {one.name} is run as a command"
     if why := hazard_of_words(tuple(words_of(simple))):
         return why
-    name = str(simple.words[0].value) if simple.words else ""
-    texts = [word.text for word in simple.words[1:]]
+    name, texts = str(simple.words[0].value) if simple.words else "", [word.text for word in simple.words[1:]]
     pattern, why = _BY_WORDS.get(name, ("", ""))
     if pattern and any(re.search(pattern, text) for text in texts):
         return why
-    runs = name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts)
+    runs = name in _SUBSCRIPTED and any(map(_SUBSCRIPT_RUNS.search, texts))
     return "an array subscript in it may run commands" if runs else ""
 
 
@@ -110,7 +107,7 @@ def hazard_of_words(words: tuple[Word, ...]) -> str:
 
 def _of_expansion(part: Expansion) -> str:
     operator = part.operator.removeprefix("[")
-    if operator.startswith("@") and operator[1:] not in _SHOWN_OPERATORS:
+    if operator.startswith("@") and operator[1:] not in {*"QUuLEAaKk"}:
         return f"{part.source} runs a variable's text as a command"
     if part.kind is Kind.ARITHMETIC and _SUBSCRIPT_RUNS.search(part.source.replace("\\", "")):
         return "an array subscript in it may run commands"

@@ -4,25 +4,18 @@ The strictest finding wins. A command that only reads also gets the form in whic
 even if the parser misread the text, that form does no more than what was judged.
 """
 
-import re
-
 from msgspec.structs import replace
 
-from halocline.policy.commands import STRICTNESS, Finding, Rule
+from halocline.policy.commands import Finding, Rule
+from halocline.policy.shell import findings
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.expansion import expand_simple
-from halocline.policy.shell.findings import (
-    MOST_ANALYSED,
-    TOO_LONG,
-    Analysis,
-    as_written_findings,
-    make_part,
-    unknown_finding,
-)
+from halocline.policy.shell.findings import MOST_ANALYSED, TOO_LONG, Analysis, is_too_long, make_part
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
 from halocline.policy.shell.listed_names import PIPES, find_echoed, names_printed
 from halocline.policy.shell.places import judge_reading
+from halocline.policy.shell.programs.moving import leads_to_folder
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
@@ -37,10 +30,7 @@ from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
 _DEEPEST = 8
-LONGEST_FORM = 120_000
-"""Longest form that is run, in bytes: Linux passes no longer argument to a shell than 128 KiB."""
 MOST_PIECES = 1_000
-_HEREDOC = compile_later(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n.*?^\t*\2$", re.MULTILINE | re.DOTALL)
 _CUT = compile_later(r"[\n;|&(){}`]+")
 _CUT_COMMANDS = compile_later(r"[\n;()`]+|\|\|?&?|&&|(?<!>)&")
 _CUT_PIPELINES = compile_later(r"[\n;(){}`]+|\|\||&&|(?<!\|)&")
@@ -74,25 +64,11 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
         return analysis
     form, _ = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
-    if analysis.canonical and len(analysis.canonical.encode(errors="replace")) > LONGEST_FORM:
+    if analysis.canonical and len(analysis.canonical.encode(errors="replace")) > findings.LONGEST_FORM:
         reason = "it repeats so much that the form that would check it is too long to run"
         analysis.canonical = None
         analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE))
     return analysis
-
-
-def is_too_long(text: str, tree: Node | None = None) -> bool:
-    """Return True if a text is too long to be judged; by its looks, or exactly if its tree is known.
-
-    Heredocs do not count, but those with commands in them, which are judged.
-    """
-    if len(text) <= MOST_ANALYSED:
-        return False
-    if tree is None:
-        return len(text) > LONGEST_FORM or len(_HEREDOC.sub("", text)) > MOST_ANALYSED
-    nodes = (node for node in every_node(tree) if isinstance(node, Simple | Block))
-    heredocs = (one for node in nodes for one in node.redirects if one.target and not one.target.scripts)
-    return len(text) - sum(len(one.body) for one in heredocs) > MOST_ANALYSED
 
 
 class Judge(Blocks):
@@ -114,12 +90,12 @@ class Judge(Blocks):
         form, after = self.node(tree, ground)
         if steering:
             form = None
-            self._raise_finding(steering)
+            self.analysis.raise_finding(steering)
         traps, self.analysis.traps = self.analysis.traps, []
         for text in dict.fromkeys(traps):
             found: list[Finding] = []
             self.script(text, after, found)
-            self.analysis.findings += as_written_findings(found)
+            self.analysis.findings += findings.as_written_findings(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form, after
@@ -140,7 +116,7 @@ class Judge(Blocks):
             if not unjudged:
                 Judge(inside, self._depth + 1).judge_partly(text, why.before, ground)
             rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
-            inside.findings.append(unknown_finding(text, str(why), rule))
+            inside.findings.append(findings.unknown_finding(text, str(why), rule))
         self.analysis.segments += inside.segments
         self.analysis.words += inside.words
         self.analysis.scripts |= inside.scripts
@@ -150,15 +126,6 @@ class Judge(Blocks):
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
         return canonical, after
-
-    def _raise_finding(self, finding: Finding) -> None:
-        """Make a command's finding as strict as this one about the same text, or add it."""
-        found = self.analysis.findings
-        at = next((number for number, one in enumerate(found) if one.part.text == finding.part.text), None)
-        if at is None:
-            found.append(finding)
-        elif STRICTNESS[found[at].rule] < STRICTNESS[finding.rule]:
-            found[at] = replace(found[at], part=finding.part, rule=finding.rule, canonical=None, form_alone=None)
 
     def judge_partly(self, text: str, before: Node, ground: Ground) -> None:
         """Judge text that was not understood: the part before the problem, each line on its own, what looks worst."""
@@ -252,6 +219,8 @@ class Judge(Blocks):
             start = here
             merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged
+            if ground.stops and certain and form and joint in (";", "\n", "") and leads_to_folder(item, after):
+                form, anywhere = f"{form} || exit", after
             anywhere = anywhere.with_settings_of(after)
             forms.append(form if joint in _JOINTS else None)
         if any(form is None for form in forms):

@@ -23,8 +23,6 @@ _SINGLE_QUOTED = compile_later(r"'[^']*'")
 _QUOTED = compile_later(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _MOST_NAMED = 5
 Named = tuple[str, CommandPermissions]
-
-
 _OWNERS = {Source.MANAGED: "the administrator's", Source.USER: "your", Source.PROJECT: "the project's"}
 
 

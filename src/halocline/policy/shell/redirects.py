@@ -57,9 +57,8 @@ def _judge_found(
     if redirect.operator not in _WRITES:
         return judge_reading(source, found, form, ground)
     written = judge_writing(source, found, "writes to", ground)
-    if written.rule is not Rule.WRITES or redirect.operator not in _OVERWRITES:
-        return written
-    return judge_overwriting(source, found, ground.facts) or written
+    over = redirect.operator in _OVERWRITES and judge_overwriting(source, found, ground.facts)
+    return over or written if written.rule is Rule.WRITES else written
 
 
 def _judge_heredoc(redirect: Redirect, source: str) -> Finding:

@@ -1,10 +1,8 @@
 """Judge one simple command with the contents of its words, its redirections and the variables set for it."""
 
-import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -12,35 +10,33 @@ from halocline.policy.commands import STRICTNESS, Finding, Rule, Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
-from halocline.policy.shell.findings import Analysis, as_sent, as_written_findings, make_part, unknown_finding
+from halocline.policy.shell.findings import Analysis, Forms, as_sent, as_written_findings, make_part, unknown_finding
 from halocline.policy.shell.floors import fed_floor, passes_floor
-from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
+from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.listed_names import names_behind, names_found
 from halocline.policy.shell.named_places import judge_further_names, judge_named, judge_touching
 from halocline.policy.shell.places import judge_listing
-from halocline.policy.shell.programs import wrappers
+from halocline.policy.shell.programs import fed_programs
 from halocline.policy.shell.programs.installed import runs_elsewhere
-from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
-from halocline.policy.shell.programs.mutating import SHELLS
+from halocline.policy.shell.programs.moving import MOVES, ground_after_moving, list_elsewhere
 from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
+from halocline.policy.shell.programs.wrappers import FINDS, Wrapped, innermost, unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import LISTS, executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.spellings import AS_WRITTEN, FED, UNREAD
-from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
+from halocline.policy.shell.spellings import AS_WRITTEN, UNREAD
+from halocline.policy.shell.syntax.tree import Block, Node, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
-from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, print_text
+from halocline.policy.shell.values.printed_texts import NAME, fill_names, part_as_read
 from halocline.policy.shell.values.variables import MOST_VALUES, READ_INPUT, UNKNOWN, Values, changed_by, is_fully_known
 from halocline.protocol.permission_rules import Effect
 
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
-_FINDS = frozenset({"find", "fd", "fdfind"})
 MOST_WRAPPERS = 16
 """Programs that run each other in one command."""
 
@@ -115,7 +111,7 @@ class SimpleCommands(ABC):
 
     def _ground_after(self, simple: Simple, after: Ground) -> Ground:
         """Return the ground after the command, with the variables that it set."""
-        read = _part_as_read(simple, self.names_behind(simple.redirects, after) or after.fed)
+        read = part_as_read(simple, self.names_behind(simple.redirects, after) or after.fed)
         if len(read) >= MOST_VALUES and simple.program in READ_INPUT:  # of many, those count that lead to what is kept
             read = tuple(sorted(read, key=lambda one: not (after.may_begin(one) and after.hides_text(one))))
         if simple.words and simple.words[0].text == "set":
@@ -171,14 +167,14 @@ class SimpleCommands(ABC):
             return tested, ground
         if name == "read" and (read := judge_read(simple)):
             return read, ground
-        if wrappers.runs_unread(simple, ground.fed):
+        if fed_programs.runs_unread(simple, ground.fed):
             self.analysis.words.append(AS_WRITTEN if any(word.checked for word in simple.words) else UNREAD)
             texts, before = [word.text for word in simple.words[1:] if word.value], len(self.analysis.findings)
             self.look_for_worst("\n".join((*texts, " ".join(texts).partition(" run ")[2])), ground)
             worst = (one for one in self.analysis.findings[before:] if one.rule not in (Rule.READS, *MILDER))
             self.analysis.findings[before:] = worst
-        wrapped = wrappers.unwrap_command(simple)
-        if not wrapped and (wrapped := wrappers.unwrap_input(simple, ground.fed)):
+        wrapped = unwrap_command(simple)
+        if not wrapped and (wrapped := fed_programs.unwrap_input(simple, ground.fed)):
             ground = replace(ground, fed=(*ground.fed, UNKNOWN))  # a program in it reads what is left, once
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
@@ -187,9 +183,9 @@ class SimpleCommands(ABC):
         if wrapped and name == "find" and not ground.rebinds and (form := executed_form(simple, ground)):
             return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
-            touching = judge_touching(wrapped.list_own(simple), ground, Use.READ) if name not in _FINDS else None
+            touching = judge_touching(wrapped.list_own(simple), ground, Use.READ) if name not in FINDS else None
             return (touching, ground) if touching else self._judge_wrapped(wrapped, simple, ground)
-        if ground.fed and (named := judge_touching(wrappers.list_names_read(simple, ground.fed), ground)):
+        if ground.fed and (named := judge_touching(fed_programs.list_names_read(simple, ground.fed), ground)):
             return named, ground
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
@@ -215,20 +211,23 @@ class SimpleCommands(ABC):
         targets = strictest.part.targets if strictest else ()
         return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule), ground
 
-    def _judge_wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
+    def _judge_wrapped(self, wrapped: Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """Judge a command within a command; the wrapper adds its own rule."""
         if self._wrappers >= MOST_WRAPPERS:
             return unknown_finding(simple.source, "it is nested too deeply", Rule.LEADS_ANYWHERE), ground
-        names = self._names_fed_to(wrapped, simple, ground)
-        if names is not None:
+        finds, names = simple.words[0].text in FINDS, None
+        if wrapped.feeds:
+            names = names_found(simple, ground) if finds else fed_programs.list_names_fed(wrapped, ground.fed)
+            sure = not finds and all(map(is_fully_known, names))
+            self.analysis.words += [] if sure or not fed_programs.runs_given(wrapped) else [UNREAD]
             ground = ground.with_variables(ground.variables.with_value("@", (*names, "")).with_value(NAME, names))
-            wrapped = replace(wrapped, words=_with_slots_filled(wrapped))
+            wrapped = replace(wrapped, words=fed_programs.with_slots_filled(wrapped))
         if wrapped.script is None:
-            fed = None if names is None else _word_for(wrapped, names)
+            fed = None if names is None else fed_programs.word_for(wrapped, names)
             found, canonical, after = self._judge_words(wrapped, simple, fed, ground)
-            for other in _list_elsewhere(wrapped, ground):
+            for other in list_elsewhere(wrapped.folder, ground):
                 found = found + self._judge_words(wrapped, simple, fed, other)[0]
-            if fed and (text := _complete_wrapper(wrapped, names or ())):
+            if fed and (text := fed_programs.complete_wrapper(wrapped, names or ())):
                 found = found + self._judge_text(text, simple, ground)[0]
         else:
             quoted = map(shlex.quote, names or ()) if wrapped.reason.startswith("parallel") else names or ()
@@ -260,7 +259,7 @@ class SimpleCommands(ABC):
         return found, None if form is None else with_guards(form, ground), after
 
     def _judge_words(
-        self, wrapped: wrappers.Wrapped, simple: Simple, fed: Word | None, ground: Ground
+        self, wrapped: Wrapped, simple: Simple, fed: Word | None, ground: Ground
     ) -> tuple[list[Finding], str | None, Ground]:
         """Judge a command that a wrapper runs, perhaps with words that it is fed; return the same."""
         within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
@@ -272,23 +271,11 @@ class SimpleCommands(ABC):
         noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
         self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
-            floor = fed_floor(_innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
+            floor = fed_floor(innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
             found += [one for one in (floor, judge_touching(noted, ground)) if one]
         # A program cannot run our functions; `time` is a keyword.
         hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
         return found, None if hands_on else finding.canonical, after
-
-    def _names_fed_to(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Values | None:
-        """Return the names that a wrapper passes to what it runs; None if it passes none."""
-        if not wrapped.feeds:
-            return None
-        finds = simple.words[0].text in _FINDS
-        names = names_found(simple, ground) if finds else ground.fed or (UNKNOWN,)
-        if _runs_given(wrapped) and (finds or not all(map(is_fully_known, names))):
-            self.analysis.words.append(UNREAD)
-        if finds or not wrapped.parts_by:
-            return names
-        return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
 
 
 def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) -> bool:
@@ -299,70 +286,5 @@ def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) ->
     return not judge_touching(replace(simple, words=simple.words[:-1]), ground)
 
 
-def _part_as_read(simple: Simple, texts: Values) -> Values:
-    """Return texts with their parts between the separators of `read`; of `printf -v`, what it prints."""
-    words = [word.text for word in simple.words] if texts or simple.program == "printf" else []
-    if words[:1] == ["printf"] and words[1:2] == ["-v"]:
-        return (print_text(["printf", *words[3:]]),) if not any(word.dynamic for word in simple.words) else texts
-    marks = [one.value.text for one in simple.assignments if one.name == "IFS"]
-    marks += [behind if flag == "-d" else flag[2:] for flag, behind in pairwise(words) if flag.startswith("-d")]
-    between = f"[{re.escape(''.join(marks))}]"
-    return (*texts, *(part for text in texts for part in re.split(between, text))) if any(marks) else texts
-
-
-def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
-    """Return one word for all that a wrapped command may get: the names, or the words in which they are filled in."""
-    slot = wrapped.slot
-    texts = [word.text for word in wrapped.words if slot and slot in word.text]
-    # Behind letters, a harmless name may become any other.
-    below = [(text, text.startswith(slot) or f"/{slot}" in text) for text in texts]
-    named = [(text, UNKNOWN if name == INSIDE and not is_below else name) for text, is_below in below for name in names]
-    filled = [text.replace(slot, name) for text, name in named] or names
-    could = tuple(Word(name, (Piece(name),)) for name in filled)
-    return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
-
-
-def _innermost(simple: Simple) -> Simple:
-    """Return the program behind all wrappers that run it."""
-    while (wrapped := wrappers.unwrap_command(simple)) and wrapped.words and not wrapped.feeds:
-        simple = Simple(wrapped.source, wrapped.words)
-    return simple
-
-
-def _complete_wrapper(wrapped: wrappers.Wrapped, names: Values) -> str:
-    """Return the text that a wrapper or a shell runs only now, as in `xargs env`; empty if it has its command."""
-    if _runs_given(wrapped):
-        return fill_names("", "", names)
-    program = _innermost(Simple(wrapped.source, wrapped.words)) if wrapped.words else Simple("", ())
-    if not program.words or wrappers.unwrap_command(program):
-        return ""
-    text, given = " ".join(word.source for word in program.words), (*program.words, wrappers.HERE)
-    return fill_names(text, UNKNOWN, names) if wrappers.unwrap_command(replace(program, words=given)) else ""
-
-
-def _list_elsewhere(wrapped: wrappers.Wrapped, ground: Ground) -> Iterator[Ground]:
-    """Yield the grounds for the other folders in which a wrapper may run its command."""
-    found = [one.path for one in ground.targets(wrapped.folder)] if wrapped.folder else []
-    if found:
-        yield ground.with_folders(found)
-    if wrapped.folder and (wrapped.folder.dynamic or not found):
-        yield ground.with_folders((UNKNOWN,))
-
-
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:
     return max((one for one in rules if one), key=STRICTNESS.__getitem__, default=None)
-
-
-def _runs_given(wrapped: wrappers.Wrapped) -> bool:
-    """Return True if a shell runs as its script what it is given, as in `xargs sh -c`."""
-    texts = [word.text for word in wrapped.words]
-    at = next((at for at, text in enumerate(texts) if re.fullmatch(r"-\w*c", text)), 0)
-    return at > 0 and texts[0].rpartition("/")[2] in SHELLS and texts[at + 1 : at + 2] in ([], [wrapped.slot])
-
-
-def _with_slots_filled(wrapped: wrappers.Wrapped) -> tuple[Word, ...]:
-    """Return the words of a shell with names filled in for the placeholder in its script."""
-    words, slots = wrapped.words, ("{}", wrapped.slot or "{}")
-    if not words or words[0].text.rpartition("/")[2] not in SHELLS:
-        return words
-    return tuple(word if word.text in slots else fill_slot(fill_slot(word, "{}"), slots[1]) for word in words)

@@ -16,7 +16,6 @@ FED = "a name it is given"
 _TAKES_WORDS = frozenset({"echo", "printf", "man", "which", "type", "grep", "rg", "git", "apropos", "whatis"})
 """Programs whose words are known to be no commands."""
 Wanted = Sequence[str | tuple[str, ...]]
-
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"})
 """Folders whose programs are what their names say."""
 HARMLESS = read_pairs(read_lines(__file__)["harmless"])

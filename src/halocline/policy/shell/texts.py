@@ -7,7 +7,8 @@ import shlex
 
 from msgspec.structs import replace
 
-from halocline.policy.shell.guards import OWN_VARIABLE, Forms, as_name, checked_word, guard_arithmetic
+from halocline.policy.shell.findings import Forms
+from halocline.policy.shell.guards import OWN_VARIABLE, as_name, checked_word, guard_arithmetic
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Piece, Redirect, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground

@@ -15,7 +15,7 @@ from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgemen
 from halocline.policy.holding import LOSES
 from halocline.policy.shell.findings import MOST_SHOWN, MOST_TARGETS, TOO_LONG, Analysis, make_part
 from halocline.policy.shell.floors import KEEPS_CONTENT
-from halocline.policy.shell.guards import CALLS, HANDS_ON
+from halocline.policy.shell.guards import HANDS_ON, calls_guards
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
@@ -31,7 +31,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Verdict
 
 _FREE = frozenset({Rule.READS, Rule.SHELL, Rule.WRITES})
-_QUOTES = compile_later(r"""[\\'"]""")
+_QUOTES, _MAY_STAY = compile_later(r"""[\\'"]"""), compile_later(r"\b(cd|pushd|popd)\b[^;&|\n]*[;\n]")
 
 
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
@@ -40,6 +40,10 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     hidden, oddly = names_hidden_switch(plain), bool(UNSURE.search(plain))
     ground = replace(Ground(*astuple(where)), starts=(where.folder,), matches_hidden=hidden, matches_oddly=oddly)
     analysis = analyse_command(command, ground)
+    if not (analysis.reads or where.typed) and _MAY_STAY.search(command):
+        stopping = replace(ground, stops=True, touches=[], left_out={})
+        again = analyse_command(command, stopping)
+        analysis, ground = (again, stopping) if again.reads else (analysis, ground)
     note_impostors(analysis, ground)
     if not analysis.reads and _runs_made_file(analysis):
         analysis.words.append(UNREAD)
@@ -54,7 +58,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     judged = judged or _judge_in_plan(analysis, where)
     mixed = mix_forms(command, analysis, names=ground.hides_names) if not analysis.reads and not where.typed else ""
     judged = judged or _by_mode(analysis, where)
-    judged = replace(judged, only_form=_only_form(analysis, where), mixed=mixed, left_out=say_left_out(ground))
+    only = analysis.canonical if ground.stops else _only_form(analysis, where)
+    judged = replace(judged, only_form=only, mixed=mixed, left_out=say_left_out(ground))
     return _with_parts(replace(judged, touches=tuple(dict.fromkeys(ground.touches))), analysis)
 
 
@@ -243,7 +248,7 @@ def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int
     """Return where the text of a part stands as a command; none if that is not sure, or its form cannot stand there."""
     source, same = one.words, [other for other in findings if other.words == one.words]
     alike = all(other.top and other.form_alone == one.form_alone for other in same)
-    if len(one.part.text) >= MOST_SHOWN or not source or not alike or CALLS.search(str(one.form_alone)):
+    if len(one.part.text) >= MOST_SHOWN or not source or not alike or calls_guards(str(one.form_alone)):
         return []
     longer = sum(other.part.text.count(source) for other in findings if other.words != source)
     ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"

@@ -58,7 +58,7 @@ def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | Non
 
 
 def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
-    if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
+    if base in wrappers.FINDS and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
         start = next((word for word in simple.words[1:] if not word.text.startswith("-")), wrappers.HERE)
         below = [] if is_narrowed(texts) else [wrappers.found_in(start)]  # what it may find, as a pattern
         does = "deletes or writes" if below else "deletes or writes what it finds"

@@ -10,10 +10,10 @@ from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_fi
 from halocline.policy.shell.named_places import judge_touching
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs import mutating
+from halocline.policy.shell.programs.fed_programs import runs_unread
 from halocline.policy.shell.programs.git.operands import rewrite_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_by_spec
-from halocline.policy.shell.programs.wrappers import runs_unread
 from halocline.policy.shell.syntax.tree import Simple, Word, literal, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later

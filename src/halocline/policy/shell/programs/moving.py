@@ -1,4 +1,4 @@
-"""Find the folders that the shell may be in after `cd`, `pushd` and `popd`.
+"""Find the folders that the shell may be in after `cd`, `pushd` and `popd`, and those of what wrappers run.
 
 What must stay true: where the target or the success is not certain, the folders that it may still be in stay in the
 list, beside an unknown one.
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import is_within
-from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.syntax.tree import Node, Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN, Values, values_of
 
@@ -63,6 +63,21 @@ def _value_for(name: str, simple: Simple, ground: Ground) -> Values:
     """Return the values of a variable that a command uses, which may be set for it alone."""
     assigned = [one.value for one in simple.assignments if one.name == name]
     return values_of(assigned[-1]) if assigned else ground.value(name)
+
+
+def leads_to_folder(node: Node, after: Ground) -> bool:
+    """Return True for a move that succeeds as things are now: the shell is in folders that exist after it."""
+    moves = isinstance(node, Simple) and node.words != () and node.words[0].source in MOVES
+    return moves and all(map(os.path.isdir, after.starts))
+
+
+def list_elsewhere(folder: Word | None, ground: Ground) -> Iterator[Ground]:
+    """Yield the grounds for the other folders in which a wrapper may run its command; none if it stays here."""
+    found = [one.path for one in ground.targets(folder)] if folder else []
+    if found:
+        yield ground.with_folders(found)
+    if folder and (folder.dynamic or not found):
+        yield ground.with_folders((UNKNOWN,))
 
 
 def _follow(texts: Iterable[str], ground: Ground, *, quoted: bool = False) -> Iterator[str]:

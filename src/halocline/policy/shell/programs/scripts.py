@@ -20,7 +20,6 @@ from halocline.protocol.patterns import compile_later
 Script = tuple[str, str]
 """A file, and the name of a script in it if it has several."""
 MOST_WORDS = 64
-
 _INTERPRETER = compile_later(r"(python|pypy|ruby|node|perl|php|lua)[\d.]*")
 _INTERPRETERS = frozenset({*INTERPRETERS, *SHELLS, "tsx", "ts-node", "coffee", "bun", "groovy", "julia"})
 _PASS_ON = frozenset({"env", "sudo", "doas", "nohup", "exec", "command", "time", "setsid", "builtin"})

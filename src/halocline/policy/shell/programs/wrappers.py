@@ -2,19 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from halocline.policy.shell.findings import Rule
-from halocline.policy.shell.named_places import LANGUAGES
-from halocline.policy.shell.programs.embedded_scripts import runs_commands
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, literal
 from halocline.policy.shell.values.printed_texts import fill_names, possible_text, print_text
-from halocline.policy.shell.values.variables import UNKNOWN, Values, is_fully_known
+from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.policy.word_tables import read_lines, read_pairs, read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -31,16 +28,11 @@ _HARMLESS = frozenset({*_WORDS["harmless"], *_PLAIN, *RUNNERS})
 _WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
 _FEEDS = frozenset({"xargs", "entr"})
 _ELSEWHERE, _MAY_MOVE = "|".join(_WORDS["elsewhere"]), _WRAPPERS - {"strace", "nice", "sudo", *_FEEDS}
+FINDS = frozenset({"find", "fd", "fdfind"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{\d*(/|//|\.|/\.)?\}")
 _VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
-_RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel", *_WORDS["shell without a command"]})
-_RUNS_TEXT, _READS_NAMES = read_pairs(_LINES["runs text"]), read_pairs(_LINES["reads names"])
-_DESCRIPTOR = compile_later(r"/+dev/+(stdin|fd/)|/+proc/.*/fd/")
-_OF_PROGRAM = compile_later(r"(?s)-(?:[nErsuz]*f|-file|([nErsuz]*e|-expression=?))(.*)")
 FED = "its arguments are known only when it runs"
-
-
 HERE = literal(".")
 
 
@@ -83,7 +75,7 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
     if name == "eval":
         script = possible_text([word for word in simple.words[1:] if word.text != "--" or word.dynamic])
         return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command", stays=True)
-    if name in ("find", "fd", "fdfind"):
+    if name in FINDS:
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _WORDS["shell text"] and (text := _text_behind(simple)):
         rule, _ = _added_rule(name, [simple.words[0]])
@@ -97,6 +89,13 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         text = " ".join(_SPLITS.sub("", one) for one in texts)
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
     return _unwrap_wrapper(name, simple)
+
+
+def innermost(simple: Simple) -> Simple:
+    """Return the program behind all wrappers that run it."""
+    while simple.words and (wrapped := unwrap_command(simple)) and wrapped.words and not wrapped.feeds:
+        simple = Simple(wrapped.source, wrapped.words)
+    return simple
 
 
 def _text_behind(simple: Simple) -> str:
@@ -115,7 +114,7 @@ def _value_at(simple: Simple, at: int) -> str:
     return (simple.words[at].value or "") if at < len(simple.words) else ""
 
 
-def _split_flags(simple: Simple) -> tuple[list[str], list[Word]]:
+def split_flags(simple: Simple) -> tuple[list[str], list[Word]]:
     """Return the flags of a shell without their values, and the words behind them."""
     flags, rest = [], list(simple.words[1:])
     while rest and (rest[0].value or "").startswith(("-", "+")):
@@ -127,7 +126,7 @@ def _split_flags(simple: Simple) -> tuple[list[str], list[Word]]:
 
 def _unwrap_shell(simple: Simple) -> Wrapped | None:
     """Unwrap `sh -c TEXT`, and a shell that reads its script from a heredoc."""
-    flags, rest = _split_flags(simple)
+    flags, rest = split_flags(simple)
     runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
     if runs and rest:
         if rest[0].value is None:
@@ -149,61 +148,6 @@ def _begin_script(simple: Simple, script: str, given: Sequence[Word]) -> str:
         sets.append("set -- " + " ".join(word.source for word in (*given[1:], given[0])))
         script = re.sub(r"\$(?:0|\{0\})", f"${{{len(given)}}}", script)
     return "\n".join((*sets, script))
-
-
-def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
-    """Unwrap a shell that reads these texts through a pipe; None for any other program, and if they are not known."""
-    if not fed or not _reads_input(simple) or not all(map(is_fully_known, fed)):
-        return None
-    script = "\n".join(fed).replace("\\n", "\n")  # as `printf` prints it
-    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
-
-
-def runs_unread(simple: Simple, fed: Values) -> bool:
-    """Return True if a program runs a text that is not read: it is piped, a command prints it, or an option has it."""
-    name = simple.program
-    words = [*(f"{one.name}=" for one in simple.assignments), *(word.text or word.source for word in simple.words[1:])]
-    if name in _RUNS_TEXT and re.search(_RUNS_TEXT[name], "\n".join(words), re.MULTILINE):
-        return True
-    if name in LANGUAGES:
-        return any(runs_commands(name, text) for text in _list_programs(name, simple))
-    if name not in _RUN_TEXT:
-        return False
-    targets = [(one.operator, one.target) for one in simple.redirects if one.target]
-    if any(word.scripts for word in (*simple.words[1:], *(word for _, word in targets))):
-        return True
-    if not (_reads_input(simple) or (name == "parallel" and not unwrap_command(simple))):
-        return False
-    is_file = name != "parallel" and any(sign == "<" and not _DESCRIPTOR.match(word.text) for sign, word in targets)
-    is_read = is_file if not fed else all(map(is_fully_known, fed))
-    return not is_read or any(sign == "<&" and word.text != "-" for sign, word in targets)
-
-
-def list_names_read(simple: Simple, fed: Values) -> Simple:
-    """Return a program with the names that it reads from its input, as its words."""
-    reads = re.search(_READS_NAMES.get(simple.program, "(?!)"), "\n".join(one.text for one in simple.words[1:]), re.M)
-    return Simple(simple.source, (simple.words[0], *map(literal, filter(is_fully_known, fed if reads else ()))))
-
-
-def _list_programs(name: str, simple: Simple) -> Iterator[str]:
-    """Yield the programs of `sed`, or all words of another one, that they may turn out to be."""
-    words = [*simple.words[1:]]
-    if name.endswith("sed"):
-        found = [(_OF_PROGRAM.match(word.text or word.source), behind) for word, behind in pairwise((*words, HERE))]
-        given = [literal(flag[2]) if flag[2] else behind for flag, behind in found if flag and flag[1]]
-        first = [word for word in words if word.dynamic or not word.text.startswith("-")][:1]
-        words = given if any(flag for flag, _ in found) else first
-    yield from (one.text for word in words for one in word.possible or (literal(UNKNOWN),))
-
-
-def _reads_input(simple: Simple) -> bool:
-    """Return True if a shell reads its script from its standard input."""
-    if simple.program in _WORDS["shell without a command"]:
-        return unwrap_command(simple) is None
-    flags, rest = _split_flags(simple)
-    is_asked = not rest or any(re.fullmatch(r"-[a-z]*s[a-z]*|-", flag) for flag in flags)
-    reads = is_asked or _DESCRIPTOR.match(rest[0].text)
-    return bool(reads) and not {"--version", "--help"} & {*flags} and simple.program in _RUN_TEXT
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:

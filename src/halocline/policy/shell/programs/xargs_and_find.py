@@ -7,7 +7,8 @@ not split them.
 from collections.abc import Sequence
 from itertools import pairwise
 
-from halocline.policy.shell.guards import HANDS_ON, Forms, can_check_names
+from halocline.policy.shell.findings import Forms
+from halocline.policy.shell.guards import HANDS_ON, can_check_names
 from halocline.policy.shell.places import folder_of
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.program import judge_program

@@ -13,7 +13,6 @@ from halocline.protocol.patterns import compile_later
 
 __all__ = ["NotUnderstood", "parse_command"]
 
-
 _REMEMBERED = 64
 """Texts whose trees are kept: a command is judged again before it runs, and models repeat themselves."""
 _JOINT = compile_later(r"&&|\|\||\|&|\||&|;(?!;|&)")

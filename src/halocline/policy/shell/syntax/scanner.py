@@ -19,7 +19,6 @@ MOST_WORDS = 200
 MOST_BRACES = 40
 _NUMBERS = compile_later(r"([-+]?\d{1,9})\.\.([-+]?\d{1,9})(?:\.\.([-+]?\d{1,9}))?")
 _LETTERS = compile_later(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.([-+]?\d{1,9}))?")
-
 Units = tuple[str, ...]
 """The text of a word in units: one for each quoted string or expansion, one for every other character."""
 

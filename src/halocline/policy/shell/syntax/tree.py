@@ -71,7 +71,7 @@ class Word(Value, frozen=True):
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+        return self.pieces[0].text if len(self.pieces) == 1 else "".join([piece.text for piece in self.pieces])
 
     @property
     def possible(self) -> tuple["Word", ...]:
@@ -80,7 +80,7 @@ class Word(Value, frozen=True):
 
     @property
     def is_pattern(self) -> bool:
-        return any(piece.active for piece in self.pieces)
+        return True in [piece.active for piece in self.pieces]
 
 
 class Redirect(Value, frozen=True):

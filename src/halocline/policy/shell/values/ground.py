@@ -46,11 +46,11 @@ class Ground(Circumstances, frozen=True):
     """The circumstances of one command. `starts` are the absolute folders it may start in; a NUL is an unknown one.
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
-    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
-    `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
-    through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
-    protected files. `touches` collects every place that is judged, `left_out` what forms leave out, `links` the links
-    that the text makes, with where they lead; `classifiers`, `resolved`, `hidden` and `relevant` keep what was found.
+    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known; `stops`:
+    the shell ends where a `cd` fails. `left` are the folders that the last `cd` left, `stack` those that `popd` goes
+    back to. `fed` are names that come through a pipe or a redirection, as in `listed_names`. `mentioned` are the names
+    in the whole text that lead to protected files. `touches` collects every place that is judged, `left_out` what forms
+    leave out, `links` the links that the text makes, with where they lead; the last four keep what was found.
     """
 
     starts: tuple[str, ...] = (UNKNOWN,)
@@ -59,18 +59,19 @@ class Ground(Circumstances, frozen=True):
     matches_hidden: bool = False
     matches_oddly: bool = False
     splits_oddly: bool = False
+    stops: bool = False
     left: tuple[str, ...] = ()
     stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
     functions: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     touches: list[Touch] = field(default_factory=list)
+    left_out: dict[str, None] = field(default_factory=dict)
+    links: dict[tuple[str, str], None] = field(default_factory=dict)
     classifiers: list[Classifier] = field(default_factory=list)
     resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
     relevant: dict[tuple[Values, Values, int], Values] = field(default_factory=dict)
-    left_out: dict[str, None] = field(default_factory=dict)
-    links: dict[tuple[str, str], None] = field(default_factory=dict)
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -48,11 +48,8 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    if any(is_history(path) for path in _matching_files(text, ground)):
-        return True
-    found = places_of(_without_beginning(text), ground)  # a Git history is lost with its place
-    kept = any(one.place in UNTOUCHED or is_history(one.path) for one in found)
-    return kept or _may_be_untouched(text, ground)
+    paths = (one.path for one in places_of(_without_beginning(text), ground))  # a Git history is lost with its place
+    return leads_to_untouched(text, ground) or any(map(is_history, (*paths, *_matching_files(text, ground))))
 
 
 def _without_beginning(text: str) -> str:

@@ -1,16 +1,17 @@
-"""The text that `echo` and `printf` print, and the names that a program may read in a text."""
+"""The texts that `echo`, `printf` and others print, and the names that a program may read in a text."""
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product, takewhile
+from itertools import islice, pairwise, product, takewhile
 
 from halocline.policy.shell.syntax.cursor import LETTERS, compile_escapes
-from halocline.policy.shell.syntax.tree import Piece, Word
-from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values
 from halocline.protocol.patterns import compile_later
 
-ECHO_FLAGS = compile_later(r"-[neE]+")
+_ECHO_FLAGS = compile_later(r"-[neE]+")
 _ECHO, _FORMAT, _ARGUMENT = map(compile_escapes, ("0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})"))
 """Escapes of `echo`, of a format of `printf`, and of an argument for `%b`: they differ in octal numbers."""
 _DIRECTIVE = compile_later(r"%(?:%|[-+ #0']*(?:\*|\d+)?(?:\.(\*|\d+)?)?(\w))")
@@ -25,11 +26,22 @@ def print_text(words: Sequence[str]) -> str:
     if name.rpartition("/")[2] == "printf":
         form, *given = rest[1:] if rest[:1] == ["--"] else rest or [""]
         return _fill(form, given)
-    flags = list(takewhile(ECHO_FLAGS.fullmatch, rest))
+    flags = list(takewhile(_ECHO_FLAGS.fullmatch, rest))
     text = " ".join(rest[len(flags) :])[:_MOST]
     if "\\" not in text:
         return text
     return _ECHO.sub(_decode_one, text) if "e" in "".join(flags) else f"{text}\n{_ECHO.sub(_decode_one, text)}"
+
+
+def part_as_read(simple: Simple, texts: Values) -> Values:
+    """Return texts with their parts between the separators of `read`; of `printf -v`, what it prints."""
+    words = [word.text for word in simple.words] if texts or simple.program == "printf" else []
+    if words[:1] == ["printf"] and words[1:2] == ["-v"]:
+        return (print_text(["printf", *words[3:]]),) if not any(word.dynamic for word in simple.words) else texts
+    marks = [one.value.text for one in simple.assignments if one.name == "IFS"]
+    marks += [behind if flag == "-d" else flag[2:] for flag, behind in pairwise(words) if flag.startswith("-d")]
+    between = f"[{re.escape(''.join(marks))}]"
+    return (*texts, *(part for text in texts for part in re.split(between, text))) if any(marks) else texts
 
 
 def split_text(text: str) -> list[str]:
@@ -107,3 +119,35 @@ def _split_pieces(text: str) -> Iterator[str]:
             quote = "" if quote else char
         escaped = char == "\\" and not escaped and quote != "'"
         yield char
+
+
+_PLAIN_FORM = compile_later(r"([^%\\-]|%s)+")
+_TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
+"""Stands for the new file or folder that `mktemp` creates."""
+
+
+def find_output(words: Sequence[str], simple: Simple, folders: Sequence[str]) -> str | None:
+    """Return what a command with these words prints in one of these folders; None if that is not known."""
+    name, *rest = words
+    if name == "cat" and not rest and len(simple.redirects) == 1:
+        [read] = simple.redirects
+        return read.target.value if read.operator[:2] == "<<" and read.fd in ("", "0") and read.target else None
+    if name == "mktemp":
+        return _TEMPORARY
+    if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
+        return None
+    match name:
+        case "echo" if not _ECHO_FLAGS.fullmatch("".join(rest[:1])):
+            return " ".join(rest)
+        case "printf" if _PLAIN_FORM.fullmatch("".join(rest[:1])):
+            return print_text(words)
+        case "pwd" if not rest and len(folders) == 1:
+            return folders[0]
+        case "dirname" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.dirname(rest[0].rstrip("/")) or ("/" if rest[0].startswith("/") else ".")
+        case "basename" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.basename(rest[0].rstrip("/")) or rest[0][:1]
+        case "seq" if 1 <= len(rest) <= 2 and all(word.isdecimal() and len(word) < 4 for word in rest):
+            first = int(rest[0]) if len(rest) == 2 else 1
+            return "\n".join(map(str, range(first, int(rest[-1]) + 1)))
+    return None

@@ -212,3 +212,37 @@ def names_set(node: Node) -> list[str]:
             case Block():
                 names += [here.name, *names_in_expansions(here)]
     return names
+
+
+_EDITS = compile_later(r"\$\{\w+(?:(//?)([\w.,:@+-]+)/?([\w./,:@+-]*)|:(\d{1,4})(?::(\d{1,4}))?|,,|(\^\^))\}", re.ASCII)
+"""Plain text replaced by other plain text, a part of a text, or its letters in another case."""
+
+
+def edit_texts(source: str, values: Iterable[str]) -> Values:
+    """Return the values that are ASCII as an expansion changes them; nothing if it is no plain edit."""
+    edits = _EDITS.fullmatch(source)
+    return tuple(_edit_text(one, *edits.groups("")) for one in values if one.isascii()) if edits else ()
+
+
+def _edit_text(value: str, every: str, old: str, new: str, begin: str, length: str, upper: str) -> str:
+    if old:
+        return value.replace(old, new, 1 if every == "/" else -1)
+    if begin:
+        return value[int(begin) :][: int(length) if length else None]
+    return value.upper() if upper else value.lower()
+
+
+def use_default(operator: str, values: Values, argument: Values) -> Values:
+    """Apply `${name:-argument}` and the like. Without a colon, an empty value may also mean unset."""
+    kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
+    found: list[str] = []
+    for value in values:
+        is_set = value != "" and value != UNKNOWN
+        maybe_set = value == UNKNOWN or (value == "" and not sees_empty)
+        if kind == "+":
+            found += argument if is_set or maybe_set else ()
+            found += [""] if not is_set else []
+            continue
+        found += [value] if is_set or maybe_set else []
+        found += argument if not is_set and kind in "-=" else ()
+    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
