@@ -22,6 +22,7 @@ from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import McpState, State
 from halocline.protocol.state.subagents import SubagentsState
 from halocline.store.settings.settings import Settings
+from halocline.tools import spawn_agent, use_subagents
 from halocline.tools.toolset import ALL, KEPT, ON_REQUEST, PLANNING, SET_UP, Tools, every_tool, list_specs
 
 
@@ -174,3 +175,12 @@ def test_another_name_leads_to_another_tool_and_never_to_itself(name: str, known
             meant = tools.translate(ToolCall("1", name), state)
             assert meant is None or meant.name != name
         assert len(tools.batches([ToolCall("1", name)], state)) == 1
+
+
+def test_what_a_card_shows_of_a_call_for_agents_begins_with_what_would_start() -> None:
+    one = spawn_agent.summary(spawn_agent.Input("painter", "Paint it.", writes=True, background=True))
+    assert one.detail.startswith("Start the agent painter, which writes in the background\nPrompt: Paint it.\n")
+    several = use_subagents.summary(
+        msgspec.convert({"agents": [{"prompt": "a"}, {"prompt": "b"}]}, use_subagents.Input)
+    )
+    assert several.detail.startswith("Ask 2 sub-agents: a, b\n")

@@ -1,7 +1,7 @@
 """Worktrees as people see them: with the tasks that worked in them, merged by the rules of the main folder."""
 
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from halocline.git.worktree_list import find_worktree_at as find_worktree_at, name_worktree as name_worktree
@@ -71,11 +71,17 @@ class WorktreeService:
                 yield from self._list_open(opened, info.task)
 
     async def merge(
-        self, name: str, choice: Choice = Choice.NONE, *, only: Sequence[str] = (), guarded: bool = False
+        self,
+        name: str,
+        choice: Choice = Choice.NONE,
+        *,
+        only: Sequence[str] = (),
+        guarded: bool = False,
+        seen: Collection[str] | None = None,
     ) -> WorktreeMerge:
         """Merge a worktree into the main folder, as `Worktrees.merge` does."""
         context = self._find_context((await self._worktrees.find(name)).main)
-        return await self._worktrees.merge(name, context, choice, only=only, guarded=guarded)
+        return await self._worktrees.merge(name, context, choice, only=only, guarded=guarded, seen=seen)
 
     async def discard(self, name: str, *, force: bool = False, may_lose: MayLose | None = None) -> Discarded:
         """Remove a worktree, as `Worktrees.discard` does, but never one in which a task is open."""

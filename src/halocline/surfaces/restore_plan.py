@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from halocline.client.history import FileDifference, Restored, RestorePlan, RestorePreview
 from halocline.protocol.errors import NotWhole
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.left_out import LeftOut, describe_left_out
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
@@ -141,4 +142,4 @@ def _join_paths(paths: Sequence[str]) -> str:
 
 def name_paths(what: str, paths: Sequence[str]) -> list[str]:
     more = [f"  {what}  … and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
-    return [*(f"  {what}  {clean(path)}" for path in paths[:SHOWN]), *more]
+    return [*(f"  {what}  {make_printable(path)}" for path in paths[:SHOWN]), *more]

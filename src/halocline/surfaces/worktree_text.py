@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from halocline.client.history import Restored
 from halocline.client.worktrees import Conflict, Discarded, WorktreeMerge, WorktreeWork
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.left_out import describe_left_out, name_some
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.restore_plan import SHOWN, describe_remainder, name_paths
@@ -51,13 +52,14 @@ def describe_left(done: WorktreeMerge) -> list[str]:
         lines += describe_conflict(conflict)
     lines += name_paths("not merged (a file, a folder or a link is in its place)", merged.kept)
     left = (*describe_left_out("  not merged", done.refused, SHOWN), *describe_left_out("  waits", done.guarded, SHOWN))
-    lines += map(clean, left)
+    lines += map(make_printable, left)
     return [*lines, *name_paths("not merged (a repository of its own)", done.apart)]
 
 
 def describe_conflict(conflict: Conflict, most: int = _LINES) -> list[str]:
     """Describe a file that both sides changed, with at most so many lines of each side of a hunk."""
-    lines = [f"  conflict  {clean(conflict.path)}{f': {conflict.why}' if conflict.why else ''}"]
+    since = " (changed since it was shown)" if conflict.is_new else ""
+    lines = [f"  conflict  {make_printable(conflict.path)}{since}{f': {conflict.why}' if conflict.why else ''}"]
     for hunk in conflict.hunks:
         sides = (*_quote("main folder", hunk.ours, most), *_quote("worktree", hunk.theirs, most))
         lines += [f"    line {hunk.line}", *sides]

@@ -54,11 +54,12 @@ def summary(input: Input) -> Summary:
     }
     detail = "\n".join(f"{what}: {text}" for what, text in facts.items() if text)
     where = " in the background" if input.background else ""
+    title = f"Start the agent {name}{', which writes' if input.writes else ''}{where}"
     return Summary(
-        title=f"Start the agent {name}{', which writes' if input.writes else ''}{where}",
+        title=title,
         kind=ToolKind.EDIT if input.writes else ToolKind.READ,
         paths=(input.folder or ".",),
-        detail=f"Prompt: {input.prompt}\n{detail}",
+        detail=f"{title}\nPrompt: {input.prompt}\n{detail}",
     )
 
 

@@ -55,7 +55,8 @@ def summary(input: Input) -> Summary:
     names = ", ".join(one.name for one in asked) or "no questions"
     detail = "\n\n".join(f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.prompt}" for one in asked)
     count = "a sub-agent" if len(asked) == 1 else f"{len(asked)} sub-agents"
-    return Summary(title=f"Ask {count}: {names}", kind=ToolKind.READ, paths=(".",), detail=detail)
+    title = f"Ask {count}: {names}"
+    return Summary(title=title, kind=ToolKind.READ, paths=(".",), detail=f"{title}\n{detail}")
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:

@@ -742,6 +742,23 @@ def test_a_call_that_failed_after_it_asked_is_shown() -> None:
     assert "The disk is full." in shown(events)
 
 
+def test_what_an_agent_changed_and_ran_stands_below_its_line_without_the_diff() -> None:
+    review = "[It changed 1 file: +1 -1 lines.]\nAfter the last edit: `make test` (exit 2).\nTo take them: …\n--- a/x"
+    *before, done, end = lanes()
+    assert isinstance(done, SubagentEnded)
+    text = shown([*before, replace(done, review=review), end])
+    assert "  [It changed 1 file: +1 -1 lines.]\n  After the last edit: `make test` (exit 2).\n" in text
+    assert "To take them" not in text
+    assert "--- a/x" not in text
+
+
+def test_what_an_agent_asked_is_shown_once() -> None:
+    asked = ev.ApprovalRequested("r", "t1.c", "execute_command", "make test", ToolKind.EXECUTE, "", (), agent="one")
+    decided = ev.ApprovalResolved("r", "t1.c", Choice.ALLOW_ONCE, "user", agent="one")
+    *before, done, end = lanes()
+    assert shown([*before, asked, decided, done, end]).count("make test") == 1
+
+
 def test_what_a_sub_agent_was_refused_stands_below_its_line() -> None:
     refused = ("rm -rf /: blocked: it deletes / (no mode allows that)",)
     *before, done, end = lanes()

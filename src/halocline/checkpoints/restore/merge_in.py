@@ -45,11 +45,16 @@ class Choice(StrEnum):
 
 
 class Conflict(Value, frozen=True):
-    """A file that stays, with the lines that both sides changed; `why` if it cannot be merged by lines."""
+    """A file that stays, with the lines that both sides changed; `why` if it cannot be merged by lines.
+
+    `version` stands for both sides as they are. `is_new` if a choice was about others, so that it does not count.
+    """
 
     path: str
     hunks: tuple[Hunk, ...] = ()
     why: str = ""
+    version: str = ""
+    is_new: bool = False
 
 
 class Merged(Value, frozen=True):
@@ -94,9 +99,15 @@ class _Judged(Value, frozen=True):
 
 
 def merge_files(
-    repository: Repository, source: Source, sides: Mapping[Path, Sides], choice: Choice = Choice.NONE
+    repository: Repository,
+    source: Source,
+    sides: Mapping[Path, Sides],
+    choice: Choice = Choice.NONE,
+    seen: Collection[str] | None = None,
 ) -> Merged:
     """Merge these files into the workspace of a repository.
+
+    `seen` are the versions of the conflicts that the choice is about; by default it is about all that there are.
 
     Raises:
         NotRestored: a file could not be changed, or the present could not be saved; nothing was changed.
@@ -110,7 +121,7 @@ def merge_files(
         tree = git.word("rev-parse", f"{undo.sha}^{{tree}}")
         found = {path: find_entry(git, tree, path) for path in sides}
         now = {path: one if one and one.mode in (*FILES, LINK) else None for path, one in found.items()}
-        judged = [_judge_file(git, now[path], source, choice, path, both) for path, both in sides.items()]
+        judged = [_judge_file(git, now[path], source, choice, path, both, seen) for path, both in sides.items()]
         wanted = {one.path: (one.now, one.becomes) for one in judged if one.becomes != one.now}
         possible = possible_paths(git, wanted, undo.left_out)
         if changes := [Change(path, *both) for path, both in wanted.items() if path in possible]:
@@ -188,7 +199,15 @@ def _read(git: Git, entry: Entry | None) -> bytes | None:
     return git.run("cat-file", "blob", entry.sha) if entry else None
 
 
-def _judge_file(git: Git, now: Entry | None, source: Source, choice: Choice, path: Path, sides: Sides) -> _Judged:
+def _judge_file(
+    git: Git,
+    now: Entry | None,
+    source: Source,
+    choice: Choice,
+    path: Path,
+    sides: Sides,
+    seen: Collection[str] | None = None,
+) -> _Judged:
     base, theirs = (_save(git, side) for side in sides)
     judged = _Judged(path, now, theirs, now)
     if theirs in (now, base):
@@ -196,12 +215,16 @@ def _judge_file(git: Git, now: Entry | None, source: Source, choice: Choice, pat
     if now == base:
         return replace(judged, becomes=theirs)
     is_text = all(side is None or side.mode in FILES for side in (base, now, theirs))
+    version = "-".join(f"{side.mode.decode()}:{side.sha}" if side else "" for side in (now, theirs))
+    is_new = choice is not Choice.NONE and seen is not None and version not in seen
+    choice = Choice.NONE if is_new else choice
     if is_text and (merged := merge_file(git, base, now, theirs, *_list_options(choice, source))):
         return replace(judged, becomes=merged, is_merged=True, stays=merged == now)
     if choice in (Choice.OURS, Choice.THEIRS):
         return replace(judged, becomes=now if choice is Choice.OURS else theirs, stays=choice is Choice.OURS)
     hunks = list_hunks(git, base, now, theirs) if is_text and now and theirs else ()
-    return replace(judged, conflict=Conflict(_as_text(path), hunks, "" if hunks else _explain(now, theirs)))
+    why = "" if hunks else _explain(now, theirs)
+    return replace(judged, conflict=Conflict(_as_text(path), hunks, why, version, is_new))
 
 
 def _list_options(choice: Choice, source: Source) -> tuple[str, ...]:

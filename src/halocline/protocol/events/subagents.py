@@ -87,6 +87,10 @@ class SubagentProgressed(Transient, frozen=True):
     cost: float | None = 0.0
 
 
+TO_TAKE = "To take them:"
+"""Begins the part of a review that says how its changes are taken."""
+
+
 class SubagentEnded(Durable, frozen=True):
     """A sub-agent ended. `report` is the beginning of its answer, `problem` says what went wrong.
 
@@ -111,6 +115,11 @@ class SubagentEnded(Durable, frozen=True):
     known_cost: float = 0.0
     review: str = ""
     refused: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """The beginning of its review for people: what it changed, ran and did not check, without the diff."""
+        return self.review.partition(f"\n{TO_TAKE}")[0]
 
     @property
     def known_sum(self) -> float:

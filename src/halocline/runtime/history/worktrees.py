@@ -7,7 +7,7 @@ The files of a worktree are as untrusted as those of any folder; paths are judge
 import asyncio
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -163,12 +163,13 @@ class Worktrees:
         *,
         only: Sequence[str] = (),
         guarded: bool = False,
+        seen: Collection[str] | None = None,
     ) -> WorktreeMerge:
         """Merge a worktree's files into those of the main folder; nothing is committed, and the index stays.
 
         `context` is that of a task in the main folder: its rules and hidden names apply. `guarded` files, those that
         even a mode that accepts edits asks about, are only merged if that is set. With `only`, it merges no other files
-        than these and those in these folders.
+        than these and those in these folders. `seen` are the versions of the conflicts that `choice` is about.
 
         Raises:
             UsageError, GitUnusable
@@ -180,7 +181,7 @@ class Worktrees:
         sides, left = await self._judge_paths(worktree, loaded, context, guarded=guarded)
         if sides.keys().isdisjoint(loaded.unmerged):
             return left
-        merged = await asyncio.to_thread(merge_files, loaded.repository, loaded.source, sides, choice)
+        merged = await asyncio.to_thread(merge_files, loaded.repository, loaded.source, sides, choice, seen)
         return replace(left, merged=merged)
 
     async def _judge_paths(

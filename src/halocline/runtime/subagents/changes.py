@@ -23,6 +23,7 @@ from halocline.git.worktree_list import Worktree, find_main, find_worktree
 from halocline.git.worktrees import remove_worktree
 from halocline.ports.subagents import Merged
 from halocline.protocol.errors import HaloclineError, ToolFailure, UsageError
+from halocline.protocol.events.subagents import TO_TAKE
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
@@ -97,7 +98,7 @@ def describe_changes(name: str, changes: AgentChanges, evidence: str, worktree: 
     parts = (
         f"[It changed {len(sides)} file{'s' * (len(sides) != 1)} in its worktree {worktree}: {_describe_size(diffs)}.]",
         evidence,
-        f"To take them: merge_agent_changes with agent {name}, paths {_list_paths(taken)}"
+        f"{TO_TAKE} merge_agent_changes with agent {name}, paths {_list_paths(taken)}"
         + (f", deleted {_list_paths(gone)}" if gone else ""),
         f"Not taken over by that: {_list_paths(changes.apart)}" if changes.apart else "",
         text,

@@ -42,6 +42,7 @@ def end_lane(t: Transcript, e: SubagentEnded) -> Transcript:
             tokens=e.usage.total,
             cost=e.cost,
             report=e.report,
+            outcome=e.outcome,
             problem=e.problem,
             refused=e.refused,
             seconds=max(0.0, e.at - lane.started_at),

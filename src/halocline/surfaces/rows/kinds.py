@@ -98,6 +98,7 @@ class Lane(Value, frozen=True):
     """A sub-agent of a call: task `child`. `end` is None while it runs, `doing` its current activity.
 
     Without a `model` it never started. `tokens` is the total, `cost` in US dollars, None when a price was unknown.
+    `outcome` says what one that writes changed and ran.
     """
 
     child: str
@@ -113,6 +114,7 @@ class Lane(Value, frozen=True):
     tokens: int = 0
     cost: float | None = 0.0
     report: str = ""
+    outcome: str = ""
     problem: str = ""
     refused: tuple[str, ...] = ()
     started_at: float = 0.0

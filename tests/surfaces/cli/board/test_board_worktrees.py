@@ -55,6 +55,22 @@ def test_each_file_with_overlaps_is_shown_and_settled_by_its_own_key(
     assert (halo.folder / "new.txt").read_text() == "of the person\n"
 
 
+def test_a_choice_is_about_the_lines_that_were_shown_and_what_was_edited_since_is_shown_first(
+    halo: Halo, terminal: TmuxTerminal, worktree: Path
+) -> None:
+    ours = halo.folder / "a.txt"
+    ours.write_text("1\n2\nof the person\n4\n5\n")
+    terminal.runs(BOARD).sees("1 conflict").presses("w").sees("t   merge, overlaps as the worktree")
+    ours.write_text("1\n2\nedited since\n4\n5\n")
+    terminal.decides("t").sees("Changed since it was shown: a.txt.", "edited since")
+    assert "edited since" in ours.read_text()
+    terminal.decides("s").sees("a.txt, of 1 conflict")
+    (worktree / "a.txt").write_text("1\n2\nthe agent's again\n4\n5\n")
+    terminal.decides("o").sees("the agent's again", "a.txt, of 1 conflict")
+    terminal.decides("t").sees("Settled: a.txt.")
+    assert "the agent's again" in ours.read_text()
+
+
 def test_a_file_that_could_not_be_merged_is_not_called_settled(
     halo: Halo, terminal: TmuxTerminal, worktree: Path
 ) -> None:
@@ -64,6 +80,7 @@ def test_a_file_that_could_not_be_merged_is_not_called_settled(
     (halo.folder / "a.txt").unlink()
     (halo.folder / "a.txt").mkdir()
     (halo.folder / "a.txt/in.txt").write_text("in a folder\n")
+    terminal.decides("t").sees("deleted in the main folder")
     terminal.decides("t").sees("not merged (a file, a folder or a link is in its place)")
     assert "Settled" not in terminal.screen
 

@@ -59,7 +59,7 @@ async def test_each_sub_agent_has_a_lane_that_is_looked_at_steered_and_stopped_b
     assert await screen.barriers() == []
 
 
-async def test_an_approval_says_which_agent_asks(server, opened):
+async def test_an_approval_says_which_agent_asks_and_its_lane_what_it_changed(server, opened):
     edit = call("write_to_file", path="new.py", content="new = 1\n")
     child = server.halo.script({"call": [edit]}, {"call": [call("attempt_completion", result="Done.")]}, name="alpha")
     begins = call("spawn_agent", name="alpha", prompt="Write it.", writes=True, model=child)
@@ -83,3 +83,6 @@ async def test_an_approval_says_which_agent_asks(server, opened):
     await screen.page.locator(".card.asks").get_by_role("button", name="Approve").click()
     await screen.ended()
     await screen.sees("All is known.")
+    await screen.sees("It changed 1 file in its worktree", ".lane-outcome")
+    await screen.sees("Not checked: no command ran after the edit", ".lane-outcome")
+    assert await screen.page.get_by_text("merge_agent_changes").count() == 0

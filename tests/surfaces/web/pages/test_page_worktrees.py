@@ -99,6 +99,24 @@ async def test_one_file_with_overlaps_is_settled_alone(server, opened, halo) -> 
     assert (halo.folder / "<b>new.txt").read_text() == "of the person\n"
 
 
+async def test_a_choice_is_about_the_lines_that_the_page_showed(server, opened, halo) -> None:
+    await work_in_worktree(halo)
+    write_lines(halo.folder / "a.txt", n4="of the person")
+    await server.start()
+    screen = await opened(path="board")
+    await screen.sees("1 conflict", ".board")
+    await open_sheet(screen)
+    for name, edit in (("Worktree, in a.txt", "edited since"), ("the worktree", "edited again")):
+        write_lines(halo.folder / "a.txt", n4=edit)
+        await press(screen, name)
+        await screen.sees("(changed since it was shown)", "dialog")
+        await screen.sees(edit, ".worktree-conflict")
+        assert edit in (halo.folder / "a.txt").read_text()
+    await press(screen, "Worktree, in a.txt")
+    await screen.sees("x: merged", "dialog")
+    assert "of the worktree" in (halo.folder / "a.txt").read_text()
+
+
 async def test_a_discard_from_the_task_names_what_is_lost_before_it_removes_anything(server, opened, halo) -> None:
     folder = await work_in_worktree(halo)
     await server.start()

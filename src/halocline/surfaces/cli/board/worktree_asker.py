@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from halocline.client.tasks import Client
-from halocline.client.worktrees import Choice, Conflict, WorktreePreview, WorktreeService
+from halocline.client.worktrees import Choice, Conflict, WorktreeMerge, WorktreePreview, WorktreeService
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.left_out import name_some
 from halocline.surfaces import worktree_text
@@ -51,8 +51,9 @@ class WorktreeAsker:
                 match key:
                     case "m" | "o" | "t" | "k" | "g":
                         choice = _CHOICES.get(key, Choice.NONE)
-                        done = await _finish(service.merge(name, choice, guarded=key == "g"))
-                        note = worktree_text.describe_merge(name, done)[0]
+                        shown = [one.version for one in seen.merge.merged.conflicts]
+                        done = await _finish(service.merge(name, choice, guarded=key == "g", seen=shown))
+                        note = "\n".join([worktree_text.describe_merge(name, done)[0], *_list_new(done)])
                     case "s":
                         note = await self._settle_files(service, name)
                     case "u":
@@ -87,11 +88,14 @@ class WorktreeAsker:
             key = await self._card.choose(title, _list_sides(left[0]))
             if key == ESCAPE:
                 break
-            passed.add(left[0].path)
             if key in _CHOICES:
-                done = await _finish(service.merge(name, _CHOICES[key], only=(left[0].path,)))
+                only, shown = (left[0].path,), (left[0].version,)
+                done = await _finish(service.merge(name, _CHOICES[key], only=only, seen=shown))
+                if _list_new(done):
+                    continue  # it is shown again, as it is now
                 settled += {left[0].path} & {*done.merged.changed, *done.merged.stays}
                 left_out += worktree_text.describe_left(done)
+            passed.add(left[0].path)
         return "\n".join([*([f"Settled: {clean(name_some(settled))}."] if settled else []), *left_out])
 
     async def _discard(self, service: WorktreeService, name: str, seen: WorktreePreview) -> bool:
@@ -108,6 +112,10 @@ class WorktreeAsker:
 async def _finish(work: Coroutine[None, None, T]) -> T:
     """Do this to its end, also if the person selects another task meanwhile."""
     return await asyncio.shield(asyncio.ensure_future(work))
+
+
+def _list_new(done: WorktreeMerge) -> list[str]:
+    return [f"Changed since it was shown: {clean(one.path)}." for one in done.merged.conflicts if one.is_new]
 
 
 def _list_sides(conflict: Conflict) -> dict[str, str]:

@@ -110,7 +110,7 @@ def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -
 
 
 def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
-    """A finished sub-agent in one line; with `details`, also its prompt and report."""
+    """A finished sub-agent in one line, and what it changed; with `details`, also its prompt and report."""
     mark, style = _LANE_ENDS[lane.end or LaneEnd.STOPPED]
     child = f" · task {lane.child}" if lane.model else ""
     head = Text.assemble(
@@ -118,9 +118,10 @@ def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
     )
     refused = [(wrapped if details else line)(f"refused: {clean(one)}", "quiet") for one in lane.refused]
     remarks = [wrapped(text, "quiet") for part in lane.remarks for text in _split_lines(part)]
+    outcome = [wrapped(text, "quiet") for text in _split_lines(lane.outcome)]
     texts = [lane.prompt, lane.report] if details else []
     more = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
-    return marked(Group(head, *remarks, *refused, *more), mark, style)
+    return marked(Group(head, *outcome, *remarks, *refused, *more), mark, style)
 
 
 _LANE_ENDS = {

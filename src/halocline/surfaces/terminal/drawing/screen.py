@@ -263,8 +263,10 @@ class Screen:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
             self._print_message(row)
-        elif (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes)) or (
-            row.status in NOT_DONE and self._was_asked(row)
+        elif (
+            (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes))
+            or (completed and row.approval and row.approval.agent and self._has_shown(row))
+            or (row.status in NOT_DONE and self._was_asked(row))
         ):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in call_cards.LOOKS):

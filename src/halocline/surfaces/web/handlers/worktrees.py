@@ -31,11 +31,15 @@ class WorktreeReport(Value, frozen=True, omit_defaults=False):
 
 
 class WorktreeMergeRequest(OfTask, frozen=True):
-    """`only` merges no other files than these; `guarded` also what an edit would ask about."""
+    """`only` merges no other files than these; `guarded` also what an edit would ask about.
+
+    `seen` are the versions of the conflicts that the page showed: the choice is about no others.
+    """
 
     choice: Choice = Choice.NONE
     only: tuple[str, ...] = ()
     guarded: bool = False
+    seen: tuple[str, ...] = ()
 
 
 class WorktreeDiscard(OfTask, frozen=True):
@@ -59,7 +63,7 @@ async def read_worktree(tasks: OpenTasks, which: OfTask) -> WorktreeReport:
 async def merge_worktree(tasks: OpenTasks, which: WorktreeMergeRequest) -> tuple[str, ...]:
     """Merge a task's worktree into the files of the main folder, without a commit; return what happened, in lines."""
     service, name = await open_worktrees(tasks.client, tasks.workspace(tasks.known(which.task)))
-    done = await service.merge(name, which.choice, only=which.only, guarded=which.guarded)
+    done = await service.merge(name, which.choice, only=which.only, guarded=which.guarded, seen=which.seen)
     tasks.board_feed.look_again()
     return tuple(worktree_text.describe_merge(name, done))
 

@@ -391,6 +391,8 @@ export interface Conflict {
   path: string
   hunks?: Array<Hunk>
   why?: string
+  version?: string
+  is_new?: boolean
 }
 
 /** One edit of `path` that has no unique place. `there` are the file's current lines from `first` on. */
@@ -821,6 +823,7 @@ export interface Lane {
   tokens?: number
   cost?: number | null
   report?: string
+  outcome?: string
   problem?: string
   refused?: Array<string>
   started_at?: number
@@ -2077,6 +2080,7 @@ export interface WorktreeMergeRequest {
   choice?: "" | "ours" | "theirs" | "markers"
   only?: Array<string>
   guarded?: boolean
+  seen?: Array<string>
 }
 
 /** A worktree, its files, what a merge would do now, and what a discard removes (`loss`, all of it `left`). */

@@ -48,21 +48,21 @@ const Conflict = ({
   )}
   <div class="row">
     <span class="small">Settle this file as in:</span>
-    <${Settle} label="Main folder" choice="ours" path=${conflict.path} run=${run} busy=${busy} />
-    <${Settle} label="Worktree" choice="theirs" path=${conflict.path} run=${run} busy=${busy} />
+    <${Settle} label="Main folder" choice="ours" conflict=${conflict} run=${run} busy=${busy} />
+    <${Settle} label="Worktree" choice="theirs" conflict=${conflict} run=${run} busy=${busy} />
     ${
       conflict.hunks?.length > 0 &&
-      html`<${Settle} label="Both, with markers" choice="markers" path=${conflict.path} run=${run} busy=${busy} />`
+      html`<${Settle} label="Both, with markers" choice="markers" conflict=${conflict} run=${run} busy=${busy} />`
     }
   </div>
 </section>`
 
 /** Merges one file, with this side of its overlaps. */
-const Settle = ({ label, choice, path, run, busy }) => html`<button
+const Settle = ({ label, choice, conflict: { path, version }, run, busy }) => html`<button
   class="button small"
   disabled=${busy}
   aria-label=${`${label}, in ${path}`}
-  onClick=${() => run('worktree_merge', { choice, only: [path] })}
+  onClick=${() => run('worktree_merge', { choice, only: [path], seen: [version] })}
 >
   ${label}
 </button>`
@@ -81,7 +81,8 @@ function Merge({ report, run, busy }) {
   const { merged, guarded = [] } = report.merge
   const conflicts = merged.conflicts?.length ?? 0
   const changed = merged.changed?.length ?? 0
-  const merge = (options) => () => run('worktree_merge', options)
+  const seen = merged.conflicts?.map((one) => one.version) ?? []
+  const merge = (options) => () => run('worktree_merge', { ...options, seen })
   return html`<div class="row">
     ${
       changed > 0 &&

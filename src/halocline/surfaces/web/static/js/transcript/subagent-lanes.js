@@ -70,6 +70,7 @@ function Row({ lane, task, cutOff }) {
         }
       </span>
     </div>
+    ${lane.outcome && html`<p class="lane-outcome soft tiny">${shown(lane.outcome)}</p>`}
     ${
       open &&
       html`<div class="lane-body small">
