@@ -277,7 +277,9 @@ class Crowd:
                     with suppress(pexpect.TIMEOUT, pexpect.EOF):
                         terminal.read_nonblocking(10_000, 0.05)
         finally:
-            terminal.close(force=True)
+            terminal.kill(signal.SIGKILL)
+            terminal.wait()  # its own close gives up after a tenth of a second
+            terminal.close()
 
     async def finish(self) -> None:
         """Kill no more; whatever stops is started again, and all come to their end."""

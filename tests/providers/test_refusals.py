@@ -24,6 +24,7 @@ KINDS = {
     "no_tools": Kind.NO_TOOLS,
     "picture": Kind.PICTURE,
     "blocked": Kind.BLOCKED,
+    "sign_in_page": Kind.BLOCKED,
     "overloaded": Kind.OVERLOADED,
     "key": Kind.AUTH,
     "part": Kind.INVALID_REQUEST,

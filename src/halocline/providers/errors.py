@@ -24,7 +24,7 @@ from halocline.providers.waits import describe_end, wait_asked
 Kind = ModelErrorKind
 
 _SHOWN = 300
-_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_BLANKS = "\ufeff \t\r\n"
 _DEEPEST = 12
 """Levels of messages within messages."""
 _READ = 20_000
@@ -32,17 +32,22 @@ _READ = 20_000
 
 
 class _Rule(Value, frozen=True):
-    """Applies to these statuses, or to all of a hundred, and with `words` only where those rows of the table match."""
+    """Applies to these statuses, or to all of a hundred; with `words` only where those rows of the table match.
+
+    With `page` only to a page of HTML in place of an answer.
+    """
 
     kind: ModelErrorKind
     statuses: tuple[int, ...] = ()
     hundreds: int = 0
     words: str = ""
+    page: bool = False
 
     def fits(self, status: int, text: str) -> bool:
         is_any = not (self.statuses or self.hundreds)
         is_of = is_any or status in self.statuses or status // 100 == self.hundreds
-        return is_of and (not self.words or bool(find_words(self.words).search(text)))
+        is_form = not self.page or text.lstrip(_BLANKS).startswith("<")
+        return is_of and is_form and (not self.words or bool(find_words(self.words).search(text)))
 
 
 class _Wording(Value, frozen=True):
@@ -72,7 +77,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
     said, message = _read_body(body, endpoint)
-    kind = Kind.BLOCKED if status == 403 and body.lstrip(_BLANKS).startswith(b"<") else classify_words(status, said)
+    kind = classify_words(status, said)
     wait = wait_asked(headers, said)
     is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
     if is_long:
@@ -103,6 +108,8 @@ def _choose_words(kind: ModelErrorKind, said: str, endpoint: Endpoint, *, is_lon
         return told["used_up"]
     if is_long:
         return told["long_pause"]
+    if kind is Kind.BLOCKED and find_words("sign_in_page").search(said):
+        return told["asks_to_sign_in"]
     if kind is Kind.AUTH and endpoint.tokens:
         return told["signed_in"]
     if kind is Kind.CONTEXT_EXCEEDED and endpoint.vendor.is_free:

@@ -11,7 +11,7 @@ from halocline import providers
 from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError
+from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
@@ -212,6 +212,8 @@ def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
     document = json_input.decode_or(None, body)
     if isinstance(document, dict) and document.get("error"):
         return providers.errors.classify_in_stream(document["error"], endpoint)
+    if (error := providers.errors.classify_refusal(200, body, {}, endpoint)).kind is ModelErrorKind.BLOCKED:
+        return error
     shown = providers.errors.show_body(body, endpoint)
     name = "page" if document is None else "document"
     return providers.errors.describe_failure(name, who=endpoint.vendor.title, shown=shown)

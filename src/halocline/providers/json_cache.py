@@ -98,11 +98,6 @@ def encode_parts(parts: Iterable[JsonObject]) -> bytes:
     return join_parts(map(encode_json, parts))
 
 
-def join_fragments(messages: Sequence[Message], encoded: Sequence[bytes]) -> bytes:
-    """Write messages whose fragments are JSON already, or empty."""
-    return join_parts(filter(None, encoded))
-
-
 class PartForm(NamedTuple):
     """The form in which a format writes text, and a picture of a type in base64."""
 

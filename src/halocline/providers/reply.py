@@ -21,6 +21,8 @@ from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
 
 NO_NAME = "unnamed"
+END_MARK = b"[DONE]"
+"""The last payload of a stream, in many formats."""
 CALL_ENDINGS = (">", "`", "]", "}", ")", '"')
 """Last characters of a call that was printed as text."""
 KIND = r"(?:\w{1,20}[:|]|[|｜]\w{1,20}[|｜])?"
@@ -116,9 +118,11 @@ class ReplyReader:
     `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
     the server said why it stops, only counts can follow: what fails behind that cannot undo it, and is not waited for.
     `calls` are those in the request, if known. Of a format, `stops` are the reasons to stop that are no usual end,
-    `failures` those that are none at all, and `counts` the places where each count may stand.
+    `failures` those that are none at all, and `counts` the places where each count may stand. `has_end_mark`: a payload
+    of its own ends the stream.
     """
 
+    has_end_mark = False
     stops: Mapping[str, msg.StopReason] = {}
     failures: Mapping[str, ModelErrorKind] = {}
     counts: Mapping[str, Sequence[Sequence[str]]] = {}
@@ -140,7 +144,8 @@ class ReplyReader:
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         """Translate a payload. Raises ModelError for an error in the stream and for invalid data before its end."""
-        if self.ended:
+        if self.ended or (self.has_end_mark and payload == END_MARK):
+            self.ended = True
             return ()
         is_finished = self.is_finished
         try:

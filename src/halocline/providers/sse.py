@@ -12,8 +12,6 @@ from halocline.protocol import json_input
 from halocline.protocol.patterns import compile_later
 
 _BOM = b"\xef\xbb\xbf"
-
-
 _HALVES = compile_later(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(u[dD][89abAB][0-9a-fA-F]{2})|(u[dD][c-fC-F][0-9a-fA-F]{2})|.)",

@@ -100,6 +100,7 @@ async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Ha
     [
         "--best-of 1",
         "--models a/b",
+        "--best-of 2 --models ,",
         "--merge best",
         "--best-of 2 -c",
         "--best-of 2 --after x",
@@ -113,7 +114,7 @@ async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Ha
 async def test_what_makes_no_sense_is_refused_before_anything_is_made(repository: Halo, words: str) -> None:
     done = await repository.run(*words.split(), "mend it")
     assert (done.code, repository.tasks) == (2, [])
-    assert any(said in done.err for said in ("goes with", "does not go with", "makes 2 to 8 attempts"))
+    assert any(said in done.err for said in ("goes with", "does not go with", "makes 2 to 8 attempts", "no model"))
     assert not (repository.root / "project-worktrees").exists()
 
 

@@ -25,6 +25,8 @@ _LISTS: dict[str, tuple[str, Any]] = {
 _NEEDED = {"name", "uri", "uriTemplate", "inputSchema", "arguments"}
 """Fields of an element that cannot be left out alone; others can."""
 
+_CONTENTS = types.TextResourceContents | types.BlobResourceContents
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 Tell = Callable[[str], None]
 
 
@@ -154,14 +156,6 @@ def _mend_contents(contents: Any) -> JsonObject:
     uri, text = (contents.get("uri"), contents.get("text")) if isinstance(contents, dict) else ("", contents)
     text = text if isinstance(text, str) else "[a part was left out: it is not valid]"
     return {"uri": uri if isinstance(uri, str) else "unknown:", "text": text}
-
-
-_CONTENTS = types.TextResourceContents | types.BlobResourceContents
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def _bad_fields(value: JsonObject, kind: Any) -> Iterator[str]:

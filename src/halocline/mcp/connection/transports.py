@@ -23,7 +23,6 @@ from halocline.mcp.variables import Filled, server_environment
 from halocline.net.dialing import tls_context
 from halocline.net.network import Network
 from halocline.ports.mcp_servers import Server
-from halocline.ports.programs import Program
 
 _CONNECT, _SILENCE, _PROBE = 30.0, 300.0, 5.0
 _END_PATIENCE = 1.0
@@ -59,15 +58,11 @@ async def open_pipes(
         raise Hopeless(NO_PROGRAM.format(command=filled.command))
     env, words = server_environment(filled.env, setup.env, setup.passed), (found, *filled.args)
     program = await setup.programs.start(words, env, setup.folder_of(filled))
-    stack.push_async_callback(_end_program, program, lifetime)
+    # A server that answered gets a moment to exit by itself.
+    stack.push_async_callback(lambda: program.end(_END_PATIENCE if lifetime.answered else 0.0))
     pipes = Pipes(program, log, lifetime.end)
     program.exited.add_done_callback(lambda exited: lifetime.end(f"it exited with code {exited.result()}"))
     return pipes.streams()
-
-
-async def _end_program(program: Program, lifetime: Lifetime) -> None:
-    """End a program; a server that answered gets a moment to exit by itself."""
-    await program.end(_END_PATIENCE if lifetime.answered else 0.0)
 
 
 def _build_client(

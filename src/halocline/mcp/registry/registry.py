@@ -35,8 +35,6 @@ RUNNERS = {
 """The command that runs a package, by registry type."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
-
-
 MOST_TAGS = 12
 TAGS = ("category", "categories", "tags", "keywords")
 STARS = ("stars", "githubStars", "stargazer_count")

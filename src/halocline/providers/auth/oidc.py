@@ -35,8 +35,6 @@ _PATIENCE, _PAUSE = 1.5, 0.3
 """Seconds to wait for what another process is about to store, and those between two looks."""
 _USUAL_LIFE = 3600.0
 """Seconds that a token lasts if the server does not say."""
-
-
 METHOD = "S256"
 """Of the proof of possession of a code (RFC 7636): the page gets a hash, and the code works only with the secret."""
 

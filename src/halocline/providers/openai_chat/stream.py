@@ -98,7 +98,7 @@ class _WireChunk(msgspec.Struct):
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
-    stops, failures, counts = _STOPS, _FAILED_STOPS, _COUNTS
+    stops, failures, counts, has_end_mark = _STOPS, _FAILED_STOPS, _COUNTS, True
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
@@ -114,9 +114,6 @@ class FromWire(ReplyReader):
         return self.ended or bool(self._stop and not self._stops_early and not self._failure())
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        if payload == b"[DONE]":
-            self.ended = True
-            return ()
         chunk = decode_payload(_WireChunk, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)

@@ -69,7 +69,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragment
     if request.tools:
         # Strict schemas allow no optional arguments.
         head["tools"] = [{"type": "function", **fit_function(spec), "strict": False} for spec in request.tools]
-    items = fragments.written(request.messages, json_cache.join_fragments)
+    items = fragments.written(request.messages, lambda _, encoded: json_cache.join_parts(filter(None, encoded)))
     return [encode_head(head, endpoint), b',"input":[', *json_cache.separate_parts(items), b"]}"]
 
 

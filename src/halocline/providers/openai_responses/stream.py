@@ -65,16 +65,13 @@ class _WireResponse(msgspec.Struct):
 class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
-    stops, counts = _STOPS, _COUNTS
+    stops, counts, has_end_mark = _STOPS, _COUNTS, True
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._output = Output(self._ids, endpoint.vendor.name)
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        if payload == b"[DONE]":
-            self.ended = True
-            return ()
         event = decode_payload(_WireEvent, payload, self._endpoint)
         if event.type == "error" or event.error:
             raise providers.errors.classify_in_stream(

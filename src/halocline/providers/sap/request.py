@@ -27,9 +27,6 @@ _OPENAI = re.compile(r"(gpt|o\d)")
 _MARK = "{{?"
 
 
-DONE = b"[DONE]"
-
-
 class _WireEvent(msgspec.Struct):
     """One payload. An `error` is an object, or a list with one for each try of the service."""
 
@@ -41,8 +38,6 @@ class FromWire(ChatFromWire):
     """Translates the payloads of one stream, in order."""
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        if payload == DONE:
-            return super()._read(payload)
         event = decode_payload(_WireEvent, payload, self._endpoint)
         if event.error:
             first = event.error[0] if isinstance(event.error, list) else event.error

@@ -90,7 +90,7 @@ class Scripted:
             yield delta
             await asyncio.sleep(turn.pace)
         if turn.fault is Fault.STALL:
-            await _stay_silent(turn.retry_after)
+            await (asyncio.Event().wait() if turn.retry_after is None else asyncio.sleep(turn.retry_after))
         self._fail(turn, position, _AFTER_TEXT)
         usage = turn.usage or _estimate_usage(request, turn)
         cost = 0.0 if turn.cost is None and turn.usage is None else turn.cost  # unknown if it gives only usage
@@ -145,13 +145,6 @@ def newest_text(messages: Sequence[msg.Message]) -> str:
             break
         newest.append("\n".join(part.text for part in message.content if isinstance(part, msg.Text | msg.Note)))
     return "\n".join(reversed(newest))
-
-
-async def _stay_silent(seconds: float | None) -> None:
-    if seconds is None:
-        await asyncio.Event().wait()
-    else:
-        await asyncio.sleep(seconds)
 
 
 def _make_call(call: Call, position: int, number: int) -> msg.ToolCall:

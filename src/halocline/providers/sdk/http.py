@@ -33,8 +33,6 @@ _LEVELS: dict[Effort, ThinkingLevel] = {
     Effort.XHIGH: "xhigh",
     Effort.MAX: "max",
 }
-
-
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
 
 
@@ -46,7 +44,8 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
         self._clients: dict[str, HttpClient] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        client = self._client(f"{request.url.scheme}://{request.url.netloc.decode('ascii')}")
+        origin = f"{request.url.scheme}://{request.url.netloc.decode('ascii')}"
+        client = self._clients.setdefault(origin, HttpClient(origin, self._network))
         headers = {name: value for name, value in request.headers.items() if name not in _OURS}
         path = request.url.raw_path.decode("ascii")
         if request.method == "GET":
@@ -58,11 +57,6 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         for client in self._clients.values():
             await client.close()
-
-    def _client(self, origin: str) -> HttpClient:
-        if origin not in self._clients:
-            self._clients[origin] = HttpClient(origin, self._network)
-        return self._clients[origin]
 
 
 class _Body(httpx2.AsyncByteStream):

@@ -83,9 +83,7 @@ class OpenCall:
 
     def _between(self, tag: Tag, here: int) -> None:
         if self._opens_parameter(tag):
-            self._parameter = tag.name
-            if self.tool.parameters[tag.name] in WHOLE:
-                self._whole = tag.name
+            self._open(tag.name)
             self.proven = self.proven or self._blank or bool(self._whole)
         elif tag == Tag(self.tool.name, True):
             self.end = here
@@ -96,9 +94,11 @@ class OpenCall:
         if before == Tag(self.tool.name):
             self._nested += 1
         elif before == Tag(self._whole, True) and tag.name != self._whole and not self._nested:
-            self._parameter = tag.name
-            if self.tool.parameters[tag.name] in WHOLE:
-                self._whole = tag.name
+            self._open(tag.name)
+
+    def _open(self, name: str) -> None:
+        self._parameter = name
+        self._whole = name if self.tool.parameters[name] in WHOLE else self._whole
 
     def _opens_parameter(self, tag: Tag) -> bool:
         return not tag.closing and tag.name in self.tool.parameters

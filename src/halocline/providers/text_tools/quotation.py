@@ -34,6 +34,8 @@ _MARKUP = re.compile(
 """The words of markup, run together, that may stand between an argument's name and its value."""
 _KEYS = ("name", "tool", "toolname", "function", "action", "recipientname")
 """Words before a tool's name in forms that have the arguments first."""
+_OWN = ("summary", "replies")
+"""Notes with the model's own words: only a call that stands there sign by sign counts as quoted."""
 
 
 class _Wanted(NamedTuple):
@@ -41,10 +43,6 @@ class _Wanted(NamedTuple):
 
     tool: str
     values: Sequence[tuple[set[str], list[str]]]
-
-
-_OWN = ("summary", "replies")
-"""Notes with the model's own words: only a call that stands there sign by sign counts as quoted."""
 
 
 class ReadTexts:
@@ -154,11 +152,7 @@ def _read_escape(found: re.Match[str]) -> str:
     return "\n" if found[0][-1] == "n" else " " if found[0][-1] != "\\" else ""
 
 
-def _strip_tags(text: str) -> str:
-    return _unescape(_TAG.sub("", text))
-
-
-_FORMS: tuple[Callable[[str], str], ...] = (str, _unescape, _strip_tags)
+_FORMS: tuple[Callable[[str], str], ...] = (str, _unescape, lambda text: _unescape(_TAG.sub("", text)))
 
 
 class _Words:

@@ -83,7 +83,8 @@ class Lexer:
         for found in self._pattern.finditer(text):
             if found.start() > done:
                 tokens.append(text[done : found.start()])
-            tokens.append(_parse_tag(found.group()))
+            name = found[0][1:-1]
+            tokens.append(Tag(name.removeprefix("/"), name.startswith("/")))
             done = found.end()
         self._held = self._suspect(text, done)
         if rest := text[done : len(text) - len(self._held)]:
@@ -99,10 +100,6 @@ class Lexer:
         """Return the end of the text if a tag may begin there."""
         at = text.rfind("<", max(done, len(text) - self._longest))
         return text[at:] if at >= 0 and text[at:] in self._beginnings else ""
-
-
-def _parse_tag(text: str) -> Tag:
-    return Tag(text[2:-1], True) if text[1] == "/" else Tag(text[1:-1])
 
 
 def _any_of(tags: Iterable[Tag]) -> re.Pattern[str]:

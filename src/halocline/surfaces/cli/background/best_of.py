@@ -129,6 +129,8 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
 def _assign_models(arguments: argparse.Namespace) -> list[str | None]:
     """Return the model of each attempt: those of `--models` in turn. Raises UsageError."""
     given = [one.strip() for one in (arguments.models or "").split(",") if one.strip()]
+    if arguments.models is not None and not given:
+        raise UsageError("--models names no model.", "To list models: halo models")
     count = arguments.best_of or len(given)
     if not 2 <= count <= MOST or count < len(given):
         raise UsageError(
