@@ -30,8 +30,6 @@ PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 _ALONE = frozenset(("bash", "sh", "zsh", "fish", "python", "python3", "node", "irb", "ghci", "julia", "lua", "bc"))
 """Programs that want one if they get no words."""
 ReleasedTerminal = AbstractAsyncContextManager[None]
-_HELD = 'kill -STOP $$; exec bash -c "$1"'
-"""Runs the command once it has the terminal: one that begins without it, such as `sudo`, may leave the echo on."""
 INTERRUPT = "\x03"
 FORCED = "!"
 """Before the command: it gets the terminal in any case."""
@@ -94,9 +92,8 @@ async def run_program(
 def _run(command: str, folder: str, env: ChildEnvironment, is_stopped: Callable[[], bool]) -> int:
     """Run it with the terminal; return its exit code, negative for a signal."""
     terminal, ours = sys.stdin.fileno(), os.getpgrp()
-    process = subprocess.Popen(("bash", "-c", _HELD, "bash", command), cwd=folder, env=env, process_group=0)
+    process = subprocess.Popen(("bash", "-c", command), cwd=folder, env=env, process_group=0)
     try:
-        os.waitpid(process.pid, os.WUNTRACED)
         while True:
             _give_terminal(terminal, process.pid)
             os.killpg(process.pid, signal.SIGCONT)
@@ -106,8 +103,9 @@ def _run(command: str, folder: str, env: ChildEnvironment, is_stopped: Callable[
             if not os.WIFSTOPPED(status):
                 process.returncode = os.waitstatus_to_exitcode(status)
                 return process.returncode
-            _give_terminal(terminal, ours)
-            os.killpg(ours, signal.SIGTSTP)  # the person suspends both, until fg
+            if os.WSTOPSIG(status) not in (signal.SIGTTIN, signal.SIGTTOU):  # those came before it had the terminal
+                _give_terminal(terminal, ours)
+                os.killpg(ours, signal.SIGTSTP)  # the person suspends both, until fg
     finally:
         _give_terminal(terminal, ours)
 
