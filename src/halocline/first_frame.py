@@ -17,6 +17,8 @@ BEFORE_VALUES = ("-m", "--model", "--base-url", "--api-key", "--profile", "--eff
 ALONE = ("-y", "--yolo")
 """Options with which a conversation begins with an empty composer."""
 MARK, HINT = "❯ ", "Ask anything"
+PASTES = "\x1b[?2004h"
+"""Asks the terminal to mark what is pasted; with `l` in place of `h`, not to."""
 LEAST_RULED_ROWS = 22
 """Rows of a window from which rules stand around the composer."""
 
@@ -43,7 +45,7 @@ class FirstFrame:
             dim, plain = ("", "") if os.environ.get("NO_COLOR") else ("\x1b[90m", "\x1b[0m")
             size = os.get_terminal_size(1)
             rule = "─" * size.columns if size.lines >= LEAST_RULED_ROWS else ""
-            os.write(1, f"\n{dim}{rule}{plain}\n{MARK}{dim}{HINT}{plain}\r\x1b[{len(MARK)}C".encode())
+            os.write(1, f"{PASTES}\n{dim}{rule}{plain}\n{MARK}{dim}{HINT}{plain}\r\x1b[{len(MARK)}C".encode())
         except (termios.error, OSError):
             return
         self.modes = modes
@@ -58,6 +60,7 @@ class FirstFrame:
         if self.erase() and modes:
             import termios
 
+            os.write(1, PASTES.replace("h", "l").encode())
             termios.tcsetattr(0, termios.TCSADRAIN, modes)
 
     def erase(self) -> bool:

@@ -177,6 +177,7 @@ async def test_an_edit_that_would_do_something_else_than_was_shown_is_asked_abou
     person = Person("sn", lambda: journey.write("b.txt", "zero\none\n"))
     found = await work(journey, FIVE[:2], person)
     assert (person.places, found["b.txt"]) == (["1 of 2", "2 of 2"], "zero\none\n")
+    assert person.file.getvalue().count("Shown again, as it changes the file otherwise now") == 1
 
 
 async def test_what_was_allowed_in_a_reply_that_was_stopped_counts_for_no_other(journey):

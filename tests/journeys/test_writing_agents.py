@@ -16,6 +16,7 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.surfaces.slash.modes import AGENTS_STAY, describe_mode
 
 pytestmark = pytest.mark.process
 LINES = "".join(f"line {number}\n" for number in range(1, 10))
@@ -244,10 +245,13 @@ async def test_what_an_agent_asks_is_asked_in_its_parent_with_its_name(repositor
     assert journey.ends[0][1] == "completed"
 
 
-async def test_the_switch_to_plan_mode_refuses_what_an_agent_waits_for(repository: Journey):
-    journey = repository
+async def test_the_switch_to_plan_mode_refuses_what_an_agent_waits_for_and_says_that_more_may_be_asked(
+    repository: Journey,
+):
+    journey, said = repository, set()
 
     def answer(event: ev.Event) -> cmd.AnyCommand | None:
+        said.add(describe_mode(client.state(journey.task)))
         if not isinstance(event, ev.ApprovalRequested):
             return None
         if event.agent:
@@ -260,6 +264,7 @@ async def test_the_switch_to_plan_mode_refuses_what_an_agent_waits_for(repositor
     (began,) = journey.of(SubagentStarted)
     ends = [event for event in log_of(journey, began.child) if isinstance(event, ev.ToolCallEnded)]
     assert [end.status for end in ends] == [CallStatus.REJECTED, CallStatus.COMPLETED]
+    assert said == {"The mode is act.", "The mode is plan.", f"The mode is plan.{AGENTS_STAY}"}
 
 
 async def test_a_turn_waits_for_agents_in_the_background_and_reads_of_their_end(repository: Journey):

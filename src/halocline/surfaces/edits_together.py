@@ -55,6 +55,10 @@ class EditsTogether:
         """True if this edit was shown whole before it was asked about."""
         return asks_the_same(self._shown.get(event.call), event)
 
+    def is_other(self, event: ApprovalRequested) -> bool:
+        """True if another change was shown for this edit than the one it asks for now."""
+        return event.call in self._shown and not self.has_shown(event)
+
     def place_of(self, event: ApprovalRequested) -> tuple[int, int]:
         """Return 2 and 5 for the second of five edits of the reply; zeros for other calls."""
         at = self._asked.index(event.call) + 1 if event.call in self._asked else 0

@@ -11,6 +11,7 @@ import pexpect
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from tests.tables import for_each
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
@@ -19,7 +20,7 @@ from halocline.surfaces.cli.plain.line_menu import CHOICE, LineMenu
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
 from halocline.surfaces.terminal.asking.menu import Kind
-from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
+from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, type_keys
 from halocline.surfaces.terminal.drawing.screen import Screen
 
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
@@ -189,6 +190,40 @@ async def test_words_that_choose_nothing_wait_for_the_next_prompt(terminal: Term
     await approve(terminal, ["look at the tests first", "yy", "y"])
     assert terminal.lines.draft == "look at the tests first"
     assert "“look at the tests first” is none of them." in terminal.output.getvalue()
+
+
+async def test_a_command_at_a_plain_card_is_said_not_to_run_and_waits_for_the_next_prompt(terminal: Terminal) -> None:
+    await approve(terminal, ["!touch made", "/plan", "y"])
+    shown = " ".join(terminal.output.getvalue().split())
+    for command in ("!touch made", "/plan"):
+        assert f"“{command}” does not run while plain lines wait for your choice." in shown
+    assert terminal.lines.draft == "!touch made\n/plan"
+
+
+P, Q = "\x1b[200~", "\x1b[201~"
+
+
+@for_each(
+    "typed, sent, draft",
+    [
+        ("hello\r", ["hello"], ""),
+        ("one\rtwo\r", ["one\ntwo"], ""),
+        ("one\rtwo", [], "one\ntwo"),
+        ("!ls\rmore\rleft", ["!ls"], "more\nleft"),
+        ("!ls\r", ["!ls"], ""),
+        ("/review a\rmore\r", ["/review a"], "more"),
+        ("/login\rkey\r", ["/login"], "key"),
+        ("one\r/model\rtwo\r", ["one", "/model"], "two"),
+        ("one\r!ls\rtwo\r", ["one"], "!ls\ntwo"),
+        ("one\r/review\rtwo\r", ["one"], "/review\ntwo"),
+        ("/usr/bin/x fails\rwhy?\r", ["/usr/bin/x fails\nwhy?"], ""),
+        (f"{P}see:\r!ls\r/quit{Q}\r", ["see:\n!ls\n/quit"], ""),
+        (f"see {P}!a\n!b{Q}", [], "see !a\n!b"),
+        (f"!ls\r{P}a\nb{Q}\r", ["!ls"], "a\nb"),
+    ],
+)
+def test_what_was_typed_before_the_screen_is_what_it_would_be_there(typed: str, sent: list[str], draft: str) -> None:
+    assert split_typed(typed) == [*sent, draft]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,15 @@ async def test_keys_pressed_behind_the_enter_of_a_prompt_answer_no_question(halo
     assert person.is_gone_with() == 0
 
 
+async def test_a_message_that_the_person_leaves_with_ctrl_c_is_the_next_prompt(halo: Halo) -> None:
+    script = halo.script({"call": [shell("touch made")]}, HELLO, {"text": "Heard it.", "expect": "my note"})
+    person = Person(halo, "-m", script, "hi").sees(MENU).presses("t").sees("Your message").types("my note")
+    await asyncio.sleep(0.3)
+    person.types("\x03").sees("No message.", MENU).presses("y").sees("Hello.", "my note").types("\r").sees("Heard it.")
+    person.types(CTRL_D)
+    assert person.is_gone_with() == 0
+
+
 @pytest.mark.slow
 def test_a_person_who_may_look_elsewhere_is_called_and_one_who_types_is_not(halo: Halo) -> None:
     slow = [{**TOUCH, "delay": 11}, TOUCH, {"text": "Hello."}]

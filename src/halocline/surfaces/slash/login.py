@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from halocline.client.tasks import Client
+from halocline.protocol import secrets
 from halocline.surfaces.entered_keys import forget_keys, keep_key, keep_server, sort_accounts
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
@@ -17,7 +18,7 @@ NEXT_TASK = "To use one of its models: /clear, as new tasks know the address, an
 
 
 async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
-    if problem := _find_problem("login", rest):
+    if problem := _find_problem(context, "login", rest):
         return problem
     accounts, view = context.client.models.accounts, context.view
     account = accounts.of(rest)
@@ -40,15 +41,17 @@ async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
 async def answer_logout(context: SlashContext, rest: str) -> SlashAnswer:
     if not rest.split() and not await complete_logout(context.client, context.task, ()):
         return NO_KEYS
-    if problem := _find_problem("logout", rest):
+    if problem := _find_problem(context, "logout", rest):
         return problem
     accounts = context.client.models.accounts
     return "\n".join(forget_keys(accounts, [accounts.of(rest)]))
 
 
-def _find_problem(name: str, rest: str) -> str:
-    words = rest.split()
-    return "" if len(words) == 1 else (ALONE if words else WHICH).format(name=name)
+def _find_problem(context: SlashContext, name: str, rest: str) -> str:
+    """Why there is no provider; what may be a key is not repeated."""
+    words, known = rest.split(), (one.provider for one in context.client.models.accounts.all())
+    is_one = len(words) == 1 and (not secrets.redaction.may_hold_keys(rest) or rest in known)
+    return "" if is_one else (ALONE if words else WHICH).format(name=name)
 
 
 async def complete_login(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:

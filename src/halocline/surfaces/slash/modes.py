@@ -15,7 +15,7 @@ async def answer_mode(context: SlashContext, rest: str) -> SlashAnswer:
     if rest and rest not in tuple(Mode):
         other = f" {rest} is an approval mode: /approvals {rest}" if rest in tuple(ApprovalMode) else ""
         return f"Unknown mode {rest!r}. Use plan or act.{other}"
-    return _report_change(context, cmd.SetMode(task=context.task, mode=Mode(rest)) if rest else None, _describe_mode)
+    return _report_change(context, cmd.SetMode(task=context.task, mode=Mode(rest)) if rest else None, describe_mode)
 
 
 async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
@@ -46,8 +46,13 @@ async def _confirm_mode(context: SlashContext, mode: ApprovalMode) -> bool:
     return await ask_yes_no(context.view, text, yes, no)
 
 
-def _describe_mode(state: State) -> str:
-    return f"The mode is {state.plan.mode}."
+AGENTS_STAY = " Agents that run stay in their own mode: what they ask is still yours to decide."
+
+
+def describe_mode(state: State) -> str:
+    """Say the mode, and of plan mode whom it does not reach."""
+    others = state.plan.mode is Mode.PLAN and state.subagents.running
+    return f"The mode is {state.plan.mode}.{AGENTS_STAY if others else ''}"
 
 
 def _describe_approval_mode(state: State) -> str:

@@ -51,9 +51,23 @@ def test_a_key_typed_behind_a_login_before_the_screen_stands_reaches_no_model(ha
         terminal = open_terminal().runs(shlex.join([*HALO, "-m", halo.script({"text": "Hello."})]))
         terminal.says("/login")
         time.sleep(pause)
-        terminal.says(KEY).sees("· act · ask ·", "/login")
+        terminal.says(KEY).sees("· act · ask ·", "/login").sees("may be a key").presses("Enter", "Enter")
         time.sleep(1)
     assert [event for task in halo.tasks for event in halo.log(task) if isinstance(event, ev.TurnStarted)] == []
+
+
+def test_a_key_typed_into_the_list_of_providers_or_behind_the_command_is_shown_and_sent_nowhere(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."})).says("/login")
+    terminal.sees("openai-compatible").types(KEY).sees("*" * len(KEY)).presses("Enter").sees(
+        "No provider has this name"
+    )
+    terminal.presses("Enter", "Enter").sees("Name a provider").types(f"/login {KEY}").presses("Enter")
+    terminal.sees("takes the name of a provider alone").presses("C-_", "Up", "Enter").sees("openai-compatible")
+    assert KEY[4:12] not in terminal.everything
+    assert [event for event in halo.log() if isinstance(event, ev.TurnStarted)] == []
+    assert files_with(KEY, halo.home, halo.folder) == []
 
 
 @for_each(

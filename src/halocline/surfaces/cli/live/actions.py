@@ -19,9 +19,10 @@ from halocline.surfaces.terminal.asking.menu import Kind
 from halocline.surfaces.terminal.asking.text_editor import edit_text
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 
+SIGN_INS = ("/login", "/logout")
 PICKERS = (
     *("/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions"),
-    *("/config", "/settings", "/agents", "/theme", "/login", "/logout"),
+    *("/config", "/settings", "/agents", "/theme", *SIGN_INS),
 )
 """Commands that open the list of their values; with Enter again, or without values, they only report."""
 OPENED_AT_ONCE = ("/resume",)
@@ -92,6 +93,7 @@ class LiveActions:
             while values:
                 picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
                 if picked is None:
+                    composer.put_back_due()
                     return
                 if values.get(picked, "").startswith(IN_USE):
                     break  # nothing would change, so the command reports
@@ -99,8 +101,9 @@ class LiveActions:
                 values = await composer.list_values(words) if picked.endswith(" ") else {}
         finally:
             self._is_opening = False
-        composer.put_back_due()
+        due, composer.due = composer.due, []
         self._send_before_draft(words.strip())
+        composer.due += due
 
     def _send_before_draft(self, text: str, *, opens: bool = False) -> None:
         """Send a text, also while another one is being typed. `opens`: a command may open its values."""
@@ -183,7 +186,7 @@ class LiveActions:
         self._composer.insert("\n")
 
     def interrupt(self) -> None:
-        """Escape: close what is open, or stop the turn."""
+        """Escape: close what is open, or stop the person's own command, or else the turn."""
         session, composer = self._session, self._composer
         before, self._escaped_at = self._escaped_at, 0.0  # one that closed or stopped something is not the first of two
         if composer.buffer.complete_state:
@@ -192,6 +195,8 @@ class LiveActions:
             session.shows_keys = False
         elif composer.request:
             composer.request.finish(None)
+        elif session.stop_own_command():
+            return
         elif session.card:
             session.card.stop()
         elif not session.is_prompting:
@@ -203,10 +208,12 @@ class LiveActions:
             self._escaped_at = time.monotonic()
 
     def cancel(self) -> None:
-        """Ctrl-C: clear the text, stop what runs, or quit when pressed twice."""
+        """Ctrl-C: stop the person's own command, clear the text, stop what runs, or quit when pressed twice."""
         session, composer = self._session, self._composer
         if composer.request:
             composer.request.finish(None)
+        elif session.stop_own_command():
+            return
         elif session.is_prompting and composer.text:
             composer.clear()
         elif session.is_prompting or session.is_stopping:
@@ -243,7 +250,7 @@ class LiveActions:
             at_card = self._session.card is not None and not self._session.is_prompting
             step = find_next_step(state, at_card=at_card)
             self._session.switch_modes(step.mode, step.approvals)
-            waits = "; what waits is still yours to decide" if at_card else ""
+            waits = "; what waits is still yours to decide (/plan refuses it)" if at_card else ""
             self._session.notice = f"{step.name}: {step.meaning}{waits}"
 
     def recall(self) -> None:
@@ -352,7 +359,8 @@ def _ask_value(words: str, values: Mapping[str, str], *, is_first: bool) -> Line
     ]
     used = next((at for at, text in enumerate(values.values()) if text.startswith(IN_USE)), None)
     selected = 0 if used is None and words in OPENED_AT_ONCE else used
-    return LineRequest(words, FILTER_HINT if is_first else VALUE_HINT, choices=ChoiceList(entries, selected))
+    hint, signs_in = FILTER_HINT if is_first else VALUE_HINT, words in SIGN_INS
+    return LineRequest(words, hint, choices=ChoiceList(entries, selected), signs_in=signs_in)
 
 
 def _is_report(text: str) -> bool:

@@ -17,6 +17,7 @@ from prompt_toolkit.filters import Condition
 
 from halocline.client.models import BLIND
 from halocline.client.tasks import Client
+from halocline.protocol import secrets
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import UserPart
@@ -29,12 +30,16 @@ from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_wor
 from halocline.surfaces.terminal.composing.prompt_history import open_history
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
+PICK_FIRST = "No provider has this name. Pick one; its key is asked for next."
+NO_KEY_HERE = "What you typed may be a key, and is forgotten."
+
 
 class LineRequest:
     """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
 
     With `needs_text`, Enter in an empty line does nothing. With `choices`, what is typed filters a list to pick from.
-    What is typed for a `secret` is not shown, and leaves no trace. Other text that is not sent becomes a draft.
+    What is typed for a `secret` is not shown, and leaves no trace. Other text that is not sent becomes a draft. Where a
+    person `signs_in`, what may be a key is none: neither what names no choice, nor what was typed before.
     """
 
     def __init__(
@@ -46,14 +51,21 @@ class LineRequest:
         needs_text: bool = False,
         choices: ChoiceList | None = None,
         secret: bool = False,
+        signs_in: bool = False,
     ) -> None:
         self.secret = secret
+        self.signs_in = signs_in or secret
         self.needs_text = needs_text
         self.choices = choices
         self.label = label.strip(" ›")
         self.hint = hint
         self.initial = initial
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def hides(self) -> bool:
+        """True while what is typed is not shown."""
+        return self.secret or (self.signs_in and self.choices is not None and self.choices.picked is None)
 
     def finish(self, text: str | None) -> None:
         """End the request with a text, or with None to go back."""
@@ -190,7 +202,11 @@ class LiveComposer:
 
     def finish_request(self) -> None:
         """End the request for a line with what is picked, or what is typed."""
-        if request := self.request:
+        if (request := self.request) and request.choices and request.hides and self.text:
+            self.clear()
+            self._note_text("")
+            request.hint = PICK_FIRST
+        elif request:
             picked = request.choices and request.choices.picked
             request.finish(picked.key if picked else self.text)
 
@@ -198,8 +214,12 @@ class LiveComposer:
         """Ask for a line; the text typed before comes back afterwards. None when the person went back.
 
         What waited behind the command that asks comes back, too: it may be meant for this line, and is sent nowhere.
+        Behind a list to pick from, it waits on.
         """
-        self.put_back_due()
+        if request.signs_in or not request.choices:
+            self.put_back_due()
+        if request.signs_in and self._drop_keys():
+            request.hint = NO_KEY_HERE
         self._set_aside, self.request = self.buffer.document, request
         self.buffer.document = Document(request.initial)
         self._redraw()
@@ -216,6 +236,14 @@ class LiveComposer:
             self.buffer.document, self._set_aside = self._set_aside, Document()
             self.put_above(left)
             self._redraw()
+
+    def _drop_keys(self) -> bool:
+        """Forget the lines that may be keys, typed before the line that asks for one. False if there are none."""
+        lines = self.text.split("\n")
+        kept = [line for line in lines if " " in line.strip() or not secrets.redaction.may_hold_keys(line)]
+        if kept != lines:
+            self.buffer.reset(Document("\n".join(kept)))  # also what could be undone
+        return kept != lines
 
     def parts_of(self, text: str) -> tuple[UserPart, ...]:
         """The pasted texts and images of a typed text."""

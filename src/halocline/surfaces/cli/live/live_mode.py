@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -42,7 +43,8 @@ from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
-from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
+from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, type_keys
+from halocline.surfaces.terminal.composing.prompt_history import hide_key, is_provider
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View, show_answer
@@ -87,24 +89,12 @@ class LiveMode(View):
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
-        self._take_typed(type_keys("", self._app.typed_before))
+        *sent, draft = split_typed(self._app.typed_before)
+        for text in sent:
+            self._composer.insert(text)
+            self._composer.hold()
+        self._composer.insert(draft)
         return self
-
-    def _take_typed(self, typed: str) -> None:
-        """Take what was typed before the screen stood; with Enter, it waits for the conversation.
-
-        What came behind a command may be meant for it, such as a key for /login: it stays typed, and is sent nowhere.
-        """
-        composer, (*lines, left) = self._composer, typed.split("\n")
-        at = next((at for at, line in enumerate(lines) if find_own_command(line) is not None), None)
-        if at is None and left.strip():
-            lines, left = [], typed
-        end = len(lines) if at is None else at
-        for text in ("\n".join(lines[:end]), *lines[end : end + 1]):
-            if text.strip():
-                composer.insert(text.strip("\n"))
-                composer.hold()
-        composer.insert("\n".join([*lines[end + 1 :], left]).strip("\n"))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -230,8 +220,11 @@ class LiveMode(View):
         finally:
             await end_tasks(asking)
         if prompt and (prompt.text.lstrip().startswith("# ") or find_own_command(prompt.text) is not None):
-            self._screen.echo(prompt.text)
+            self._echo(prompt.text, client)
         return prompt
+
+    def _echo(self, text: str, client: Client) -> None:
+        self._screen.echo(hide_key(text, partial(is_provider, client)))
 
     async def _ask_about_plan(self, client: Client, task: str) -> None:
         """Ask beside the composer, so that a typed prompt is an answer, too."""
@@ -276,7 +269,7 @@ class LiveMode(View):
             except HaloclineError as error:
                 self.say(f"{error.text} {error.hint}".rstrip())
             return
-        self._screen.echo(text)
+        self._echo(text, client)
         if note := await keep_note(client, task, text, self.put_prompt):
             self.say(note)
             return

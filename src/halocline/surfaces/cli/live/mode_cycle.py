@@ -28,8 +28,11 @@ STEPS: Sequence[ModeStep] = (
 
 
 def find_next_step(state: State, *, at_card: bool = False) -> ModeStep:
-    """Return the step that Shift-Tab goes to next. `at_card`: not to planning, which would refuse what waits."""
+    """Return the step that Shift-Tab goes to next. `at_card`: not to planning, which refuses what waits.
+
+    On the way to another mode that would be a decision; who means it types `/plan`.
+    """
     now = PLANNING if state.plan.mode is Mode.PLAN else state.permissions.approval_mode.value
     at = next((at for at, step in enumerate(STEPS) if step.name == now), -1)
-    following = STEPS[(at + 1) % len(STEPS)]
-    return STEPS[2] if at_card and following.name == PLANNING else following
+    following = (*STEPS[at + 1 :], *STEPS)
+    return next(step for step in following if not (at_card and step.mode is Mode.PLAN))

@@ -88,7 +88,7 @@ class PaneLines:
         return "› " if self._composer.request else MARK
 
     def is_secret(self) -> bool:
-        return bool(self._composer.request and self._composer.request.secret)
+        return bool(self._composer.request and self._composer.request.hides)
 
     def hint(self) -> str:
         """The text of an empty composer."""

@@ -20,6 +20,7 @@ from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import SILENCE
 from halocline.surfaces.cli.live.queued_messages import QueuedMessages
+from halocline.surfaces.cli.session import user_shell
 from halocline.surfaces.terminal.composing.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -162,6 +163,10 @@ class LiveSession:
             return False
         self._own_switches -= 1
         return True
+
+    def stop_own_command(self) -> bool:
+        """Stop the person's newest command that runs. False if there is none."""
+        return bool(self.client and self.state and user_shell.stop_own_command(self.client, self.task))
 
     def stop_turn(self) -> None:
         """Interrupt what runs, as Ctrl-C of the terminal would: in raw mode that is a key like others."""

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_key, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -15,6 +16,8 @@ from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
 CHOICE = "Your choice"
+NONE_OF_THEM = "is none of them"
+NOT_NOW = "does not run while plain lines wait for your choice"
 
 
 class LineMenu:
@@ -46,11 +49,13 @@ class LineMenu:
             word = typed.strip().casefold() or selected or ""
             if key := find_key(word, options) or (find_option(word, options) if kind is Kind.OWN else None):
                 return key
-            if kind is Kind.QUESTION and word:
+            is_command = word.startswith("!") or (kind is not Kind.QUESTION and find_own_command(word) is not None)
+            if kind is Kind.QUESTION and word and not is_command:
                 return TypedAnswer(typed.strip())
             if not set(word) <= {*options}:
                 self._lines.draft = "\n".join(filter(None, [self._lines.draft, typed]))
-                self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")
+                why = NOT_NOW if is_command else NONE_OF_THEM
+                self._screen.say(f"“{clean(typed)}” {why}. It is kept for your next prompt.")
                 await self._lines.wait_for_silence()
 
     def put_back(self, message: Prompt) -> None:

@@ -190,7 +190,7 @@ class LineMode(View):
         if self._aloud:
             mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""
         draft = self._lines.take_draft()
-        while (typed := await self._lines.read_line(mark, draft, shown, history)) is not None:
+        while (typed := await self._lines.read_line(mark, draft, shown, history, keeps=bool(hint))) is not None:
             if text := typed if typed.strip() else offered:
                 return Prompt(text if hint else expand_quit_word(text), mode)
             draft = ""

@@ -72,16 +72,18 @@ class LineReader:
         history: "FileHistory | None" = None,
         *,
         is_secret: bool = False,
+        keeps: bool = False,
     ) -> str | None:
         """Read a line that starts as `initial`. None on Ctrl-C, Ctrl-D or Esc.
 
-        With a `history`, it is a prompt, which may have several lines (Alt+Enter or Ctrl+J).
+        With a `history`, it is a prompt, which may have several lines (Alt+Enter or Ctrl+J). Ctrl-C clears it first; if
+        it `keeps` what is typed, that is the draft then.
         """
         with _codeless_output():
-            return await self._read_line(prompt, initial, hint, history, is_secret=is_secret)
+            return await self._read_line(prompt, initial, hint, history, is_secret=is_secret, keeps=keeps)
 
     async def _read_line(
-        self, prompt: str, initial: str, hint: str, history: "FileHistory | None", *, is_secret: bool
+        self, prompt: str, initial: str, hint: str, history: "FileHistory | None", *, is_secret: bool, keeps: bool
     ) -> str | None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.application import get_app_session
@@ -94,7 +96,7 @@ class LineReader:
             is_password=is_secret,
             history=history,
             multiline=history is not None,
-            key_bindings=_bind_lines() if history is not None else _bind_escape(),
+            key_bindings=_bind_lines(keeps=keeps) if history is not None else _bind_escape(),
             prompt_continuation="  ",
             placeholder=FormattedText([("class:quiet", hint)]),
             lexer=SimpleLexer("class:prompt"),
@@ -107,6 +109,7 @@ class LineReader:
                 FormattedText([("class:mark", prompt)]), default=initial, handle_sigint=False
             )
         except (EOFError, KeyboardInterrupt):
+            self.draft = session.default_buffer.text if keeps else self.draft
             return None
         except asyncio.CancelledError:
             self.draft = session.default_buffer.text if history is not None else self.draft
@@ -135,7 +138,7 @@ def _write_code(code: str) -> None:
     sys.stdout.flush()
 
 
-def _bind_lines() -> "KeyBindings":
+def _bind_lines(*, keeps: bool) -> "KeyBindings":
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
@@ -151,9 +154,10 @@ def _bind_lines() -> "KeyBindings":
 
     @keys.add("c-c")
     def clear(event: "KeyPressEvent") -> None:
-        if not event.current_buffer.text:
+        if keeps or not event.current_buffer.text:
             event.app.exit(exception=KeyboardInterrupt)
-        event.current_buffer.reset()
+        else:
+            event.current_buffer.reset()
 
     return keys
 

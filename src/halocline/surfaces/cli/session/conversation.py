@@ -259,7 +259,8 @@ class Conversation:
         if not self._stays:
             return ""
         self._is_asking, self._stops_next = True, False
-        typed = await self._wait.wait_for(self._view.compose(self._client, self.task), self._shown, begins_turn)
+        composing, show = self._view.compose(self._client, self.task), self._show if self._view.shows_beside else None
+        typed = await self._wait.wait_for(composing, self._shown, begins_turn, show)
         self._is_asking = False
         if typed is None:
             return ""
@@ -295,8 +296,8 @@ class Conversation:
             self._give_up()
         elif number == signal.SIGINT and self._answering:
             pass
-        elif number == signal.SIGINT and self._own:
-            self._own.stop()
+        elif number == signal.SIGINT and (session.user_shell.stop_own_command(self._client, self.task) or self._own):
+            return
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._interrupt()

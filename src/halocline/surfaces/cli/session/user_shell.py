@@ -37,12 +37,13 @@ class OwnCommand:
                 )  # refused by the process that runs the task
         return False
 
-    def stop(self) -> None:
-        """Stop it with all its processes."""
-        if self._run:
-            self._client.send(cmd.StopCommand(task=self._task, run=self._run))
-
     def leave(self) -> None:
         """Let it continue as a background job."""
         if self._run:
             self._client.send(cmd.LeaveRunning(task=self._task, run=self._run))
+
+
+def stop_own_command(client: Client, task: str) -> bool:
+    """Stop the newest command that the person runs from here. False if there is none, or it is stopping already."""
+    own = [one for one in client.state(task).user_commands.running if one.client == client.name]
+    return bool(own) and client.send(cmd.StopCommand(task=task, run=own[-1].run))

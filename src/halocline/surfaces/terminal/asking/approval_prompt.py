@@ -65,7 +65,9 @@ class Asker:
         if batch and batch.allows(event):
             return Decision(Choice.ALLOW_ONCE)
         row = self._screen.show_approval(event)
-        if batch:
+        if batch and (why := batch.explain(event)):
+            self._screen.say(why)
+        elif batch:
             batch.show_others(event, if_in_sight=True)
         self._menu.call_person(f"needs your approval: {event.title}")
         try:

@@ -9,6 +9,8 @@ from halocline.protocol.kinds import Choice
 from halocline.surfaces.edits_together import EditsTogether
 from halocline.surfaces.figures import format_plural
 
+ANOTHER = "Shown again, as it changes the file otherwise now: not all edits before it were made as shown."
+
 
 class BatchScreen(Protocol):
     """Shows edits before they are asked about."""
@@ -40,6 +42,10 @@ class EditBatch:
         """`2 of 5` where several edits of the reply are asked about; empty for other calls."""
         at, total = self._edits.place_of(event)
         return f"{at} of {total}" if at else ""
+
+    def explain(self, event: ApprovalRequested) -> str:
+        """Why an edit that was shown before is shown again; empty if it was not, or if it is the same."""
+        return ANOTHER if self._edits.is_other(event) else ""
 
     def offer(self, event: ApprovalRequested) -> str:
         """The label of the key that allows this edit and others, which it shows first; empty if there are none."""

@@ -5,6 +5,7 @@ import re
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
+from halocline.surfaces.slash.dispatch import find_own_command
 
 _QUIT = re.compile(r"(?:exit(?: \d{1,3})?|quit|(?:exit|quit)\(\)|logout|:(?:q|wq|qa|x)!?)")
 
@@ -39,3 +40,29 @@ def type_keys(draft: str, keys: str) -> str:
         elif key.isprintable() or key == "\t":
             draft += key
     return draft
+
+
+_PASTE = re.compile(r"\x1b\[200~(.*?)\x1b\[201~", re.DOTALL)
+_COMMAND = re.compile(r"\s*(?:!|/[\w:.-]+(?:\s|$))")
+_BREAK = "\0"
+"""Stands for a line break within a paste."""
+
+
+def split_typed(typed: str) -> list[str]:
+    """Split keys that were typed before a screen stood: what Enter was pressed for, and last the text that stays typed.
+
+    Lines in a row are one prompt, as they may be pasted. A first line that begins as a command is one by itself, and so
+    is a slash command behind other lines. What came behind it may be meant for it, such as a key for /login: it stays
+    typed, and is sent nowhere. So does a shell command behind other lines: only who sees it runs it.
+    """
+    text = ""
+    for at, piece in enumerate(_PASTE.split(typed)):
+        text = text + type_keys("", piece).replace("\n", _BREAK) if at % 2 else type_keys(text, piece)
+    *lines, left = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if _COMMAND.match(line)), None)
+    if first is None and left.strip():
+        lines, left = [], text
+    end = len(lines) if first is None else first
+    behind = end + 1 if end == 0 or (lines[end:] and find_own_command(lines[end]) is not None) else end
+    sent = filter(str.strip, ("\n".join(lines[:end]), *lines[end:behind]))
+    return [part.strip("\n").replace(_BREAK, "\n") for part in (*sent, "\n".join([*lines[behind:], left]))]

@@ -37,7 +37,7 @@ def hide_key(prompt: str, is_provider: Callable[[str], bool]) -> str:
     return f"/{name} {word}" if is_provider(word) else f"/{name}"
 
 
-def _is_provider(client: Client, word: str) -> bool:
+def is_provider(client: Client, word: str) -> bool:
     try:
         return bool(client.models.accounts.of(word))
     except HaloclineError:
@@ -49,4 +49,4 @@ def open_history(client: Client, chips: Chips) -> PromptHistory:
     path = client.home.prompt_history
     make_private_folder(path.parent)
     path.touch(mode=0o600)
-    return PromptHistory(path, chips, partial(_is_provider, client))
+    return PromptHistory(path, chips, partial(is_provider, client))
