@@ -71,7 +71,7 @@ def _mix_bands(roles: Mapping[str, str], behind: ColorTriplet | None, has_palett
         color = Style.parse(roles[role]).color
         own = color.get_truecolor() if color else ink
         if is_light and color:
-            own, share = _brighten(own), share * _PALER
+            own, share = ColorTriplet(*(part * 255 // max(*own, 1) for part in own)), share * _PALER
         mixed[name] = _find_tint(behind, own, share, mixed) if has_palette else blend_rgb(behind, own, share)
     return {name: Style(bgcolor=Color.from_triplet(color)) for name, color in mixed.items()}
 
@@ -83,10 +83,6 @@ def _find_tint(
     shares = [share + step / 20 for step in range(20) if share + step / 20 < 1]
     found = [*(_nearest(blend_rgb(behind, own, one)) for one in shares), _nearest(own)]
     return next((one for one in found if _has_tinge(one, own) and one not in others.values()), found[-1])
-
-
-def _brighten(color: ColorTriplet) -> ColorTriplet:
-    return ColorTriplet(*(part * 255 // max(*color, 1) for part in color))
 
 
 def _has_tinge(color: ColorTriplet, own: ColorTriplet) -> bool:
@@ -106,9 +102,8 @@ def find_code_theme(console: Console) -> str:
     there are bands, the colors are fixed ones.
     """
     behind = console.get_style("band").bgcolor
-    if not behind:
-        return "ansi_dark"
-    return "xcode" if sum(behind.get_truecolor()) >= _LIGHT else "native"
+    fixed = "xcode" if behind and sum(behind.get_truecolor()) >= _LIGHT else "native"
+    return fixed if behind else "ansi_dark"
 
 
 THEME = build_styles(TERMINAL)
