@@ -127,6 +127,7 @@ function Choice({ all, name, setName }) {
       class="field"
       aria-label="Other provider"
       list="first-others"
+      disabled=${!others.length}
       placeholder=${`Search ${others.length} others…`}
       value=${others.find((one) => one.name === name)?.label ?? ''}
       onInput=${pick}
