@@ -193,6 +193,17 @@ async def test_a_wrong_key_waits_and_the_right_one_enters_afterwards(halo: Halo)
     assert "Domain" not in cookie
 
 
+async def test_behind_an_encrypting_proxy_the_cookie_is_for_encrypted_requests_only(halo: Halo) -> None:
+    told = {"host": "halo.example", "x-forwarded-proto": "https", "x-forwarded-host": "evil.example"}
+    async with serving(halo, "--allow-host", "halo.example") as server, server.http() as http:
+        encrypted = await http.post("/enter", content=server.key, headers=told | {"origin": "https://halo.example"})
+        plain = await http.post("/enter", content=server.key, headers=told | {"origin": "http://halo.example"})
+        foreign = await http.post("/enter", content=server.key, headers=told | {"origin": "https://evil.example"})
+    assert "Secure" in encrypted.headers["set-cookie"]
+    assert "Secure" not in plain.headers["set-cookie"]
+    assert foreign.status_code == 403
+
+
 async def test_a_session_ends_with_its_server(halo: Halo) -> None:
     async with serving(halo) as server:
         session = await server.session()

@@ -51,7 +51,7 @@ _PAGE = """<!DOCTYPE html>
 _STYLE = """
 :root { --back: #fbfaf8; --card: #fff; --ink: #1d2126; --quiet: #5d6570; --line: #dcdad5; --accent: #00647a;
   --add: #116329; --add-back: #e2f5e6; --cut: #a01622; --cut-back: #fdeaea; --said: #e9f3f5; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --back: #14171a; --card: #1b1f23; --ink: #e3e6ea; --quiet: #9aa3ad; --line: #32383f; --accent: #6fc7dc;
     --add: #7ee08f; --add-back: #12301b; --cut: #ff9a9a; --cut-back: #3a1a1d; --said: #17292e; } }
 * { box-sizing: border-box; }
@@ -83,8 +83,8 @@ a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 .end { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }
 .summary { margin: 0 0 1.5rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); font-size: .93rem; }
 .summary h2 { margin: .6rem 0 .1rem; font-size: .93rem; } .summary ul { margin: 0; padding-left: 1.2rem; }
-@media print { details::details-content { content-visibility: visible; }
-  pre { max-height: none; white-space: pre-wrap; } }
+@media print { :root { color-scheme: only light; } details::details-content { content-visibility: visible; }
+  pre { max-height: none; white-space: pre-wrap; } .prompt, h2, summary { break-after: avoid; } }
 """
 
 

@@ -72,8 +72,10 @@ class SignInRoutes:
             await asyncio.sleep(WRONG_TRY)
             return self._refuse(403)
         response = JSONResponse({"entered": True, "key": session.page_key}, headers={"cache-control": "no-store"})
+        # Behind an encrypting proxy only the page knows how it was reached; its origin was checked by the guard.
+        secure = request.url.is_secure or request.headers.get("origin", "").startswith("https://")
         response.set_cookie(
-            self._cookie_name, session.cookie, httponly=True, samesite="strict", path="/", secure=request.url.is_secure
+            self._cookie_name, session.cookie, httponly=True, samesite="strict", path="/", secure=secure
         )
         return response
 

@@ -26,7 +26,7 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     await server.start()
     screen = await opened()
     keyboard = screen.page.keyboard
-    await screen.page.get_by_role("radio", name="Plan").click()
+    await screen.page.get_by_role("button", name="Mode: Act").click()
     await screen.say("How would you do it?")
     actions = screen.page.locator(".plan-actions")
     await actions.get_by_role("button", name="Revise").press("Enter")
@@ -44,7 +44,7 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     assert await screen.barriers() == []
     await actions.get_by_role("button", name="Approve and act").press("Enter")
     await screen.sees("I carry it out.")
-    assert await screen.page.get_by_role("radio", name="Act").get_attribute("aria-checked") == "true"
+    await screen.page.get_by_role("button", name="Mode: Act").wait_for()
     await screen.sees("Approvals: accept-edits")
     assert await actions.count() == 0
 

@@ -87,7 +87,7 @@ async def test_words_with_a_slash_are_answered_by_the_page_and_their_values_offe
     await screen.page.locator(".offer.on", has_text="plan").wait_for()
     await screen.page.keyboard.press("Tab")
     await screen.page.keyboard.press("Enter")
-    await screen.page.locator(".mode.on", has_text="Plan").wait_for()
+    await screen.page.locator(".mode", has_text="Plan").wait_for()
     await screen.say("/help")
     await screen.sees("Slash commands", "dialog")
     await screen.page.keyboard.press("Escape")

@@ -21,7 +21,7 @@ async def test_a_first_visit_connects_a_server_without_a_key_and_a_task_runs_on_
     await server.start()
     async with ModelServer([Turn(text="Hello from there.")], models=["first-model", "second-model"]) as models:
         screen = await opened(width=320)
-        await screen.page.get_by_label("Provider", exact=True).select_option(label=SERVER)
+        await screen.page.get_by_label("Other provider").fill(SERVER)
         await screen.page.get_by_label("Base URL").fill(models.url("openai").removesuffix("/v1"))
         assert await screen.barriers() == []
         await screen.page.get_by_role("button", name="Connect", exact=True).click()
@@ -88,7 +88,9 @@ async def test_a_server_with_a_key_lists_its_models_to_whoever_has_it(server, op
 async def test_search_engines_are_no_models(server, opened):
     await server.start()
     screen = await opened()
-    first = await screen.page.get_by_label("Provider", exact=True).locator("option").all_inner_texts()
+    await screen.page.get_by_role("radio", name="Anthropic").wait_for()
+    first = await screen.page.locator(".tiles").inner_html()
+    assert "Groq" in first
     await screen.go("providers")
     providers = await screen.page.get_by_role("list", name="Providers").inner_text()
     engines = await screen.page.get_by_role("list", name="Search engines").inner_text()
@@ -105,7 +107,7 @@ async def test_search_engines_are_no_models(server, opened):
 async def test_a_message_that_no_model_can_answer_points_to_the_first_step_and_covers_no_button(server, opened):
     await server.start()
     screen = await opened(width=320, height=700)
-    await screen.page.get_by_label("Provider", exact=True).wait_for()
+    await screen.page.get_by_role("radio", name="Anthropic").wait_for()
     for _ in range(2):
         await screen.say("Go.")
         await screen.sees("Connect a model first", ".toasts")

@@ -360,7 +360,7 @@ async def test_a_server_that_is_gone_is_not_said_to_write_and_an_unknown_window_
     assert "Writing" not in await screen.page.locator(".task-head").inner_text()
     meter = screen.page.locator(".meter")
     assert "unknown window" in await meter.get_attribute("aria-label")
-    assert await meter.locator(".bar").count() == 0
+    assert await meter.locator(".ring").count() == 0
     screen.problems.clear()
 
 

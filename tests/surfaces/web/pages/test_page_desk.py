@@ -33,7 +33,7 @@ async def test_the_palette_finds_commands_and_tasks_and_gives_the_focus_back(ser
     await screen.page.keyboard.type("plan mode")
     await screen.page.locator(".pick.on", has_text="Switch to plan mode").wait_for()
     await screen.page.keyboard.press("Enter")
-    await screen.page.locator(".mode.on", has_text="Plan").wait_for()
+    await screen.page.locator(".mode", has_text="Plan").wait_for()
     await screen.page.keyboard.press("Control+Shift+O")
     await screen.page.locator(".home").wait_for()
     await screen.page.keyboard.press("Control+E")
@@ -127,7 +127,7 @@ async def test_the_first_time_begins_with_a_key_and_with_tasks_that_name_real_fi
     assert await screen.barriers() == []
     await screen.page.get_by_role("button", name="Connect", exact=True).click()
     await screen.sees("Enter an API key.")
-    await screen.page.get_by_role("button", name="Change…").click()
+    await screen.page.get_by_label("in", exact=True).select_option(label="Another folder…")
     await screen.page.locator(".folder-list").wait_for()
     assert await screen.barriers() == []
 

@@ -101,7 +101,7 @@ async def test_plan_becomes_act_and_what_is_said_meanwhile_waits_in_the_queue(se
     server.model({"text": "Here is the plan. " * 60, "pace": 0.2}, {"text": "Second turn."}, {"text": "Third."})
     await server.start()
     screen = await opened()
-    await screen.page.get_by_role("radio", name="Plan").click()
+    await screen.page.get_by_role("button", name="Mode: Act").click()
     await screen.say("Think first.")
     await screen.page.locator(".prompt").wait_for()
     await screen.say("And then this.")
@@ -109,7 +109,7 @@ async def test_plan_becomes_act_and_what_is_said_meanwhile_waits_in_the_queue(se
     await screen.sees("Second turn.")
     await screen.ended()
     await screen.page.keyboard.press("Control+Shift+M")
-    await screen.page.locator(".mode.on", has_text="Act").wait_for()
+    await screen.page.locator(".mode", has_text="Act").wait_for()
     modes = [event.mode for event in log(server) if isinstance(event, ev.TaskStarted | ev.ModeChanged)]
     assert modes == ["plan", "act"]
 

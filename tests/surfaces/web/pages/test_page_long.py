@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pypdfium2 import PdfDocument
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen, Server
 
@@ -16,9 +17,6 @@ ROWS = "async () => (await import(early.base + 'static/js/state/store.js')).curr
 ROW = "async (number) => (await import(early.base + 'static/js/state/store.js')).current.value.rows[number]"
 IN_VIEW = """() => [...document.querySelectorAll('.prompt')].find((one) =>
   one.getBoundingClientRect().top > document.querySelector('.log').getBoundingClientRect().top)?.textContent"""
-
-
-PRINTED = "() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]"
 
 
 def long_task(server: Server, golden: Path, turns: int = TURNS) -> str:
@@ -231,23 +229,16 @@ async def test_a_message_with_a_long_pasted_text_is_edited_without_losing_any_of
     assert sent["content"][-1] == pasted
 
 
-async def test_a_task_is_printed_as_a_document_whole_and_without_the_page_around_it(server, opened):
-    server.model({"text": "\n\n".join(f"Paragraph {number}." for number in range(300))}, {"text": "The end."})
+async def test_a_task_is_printed_as_a_light_document_whole_and_without_the_page_around_it(server, opened, golden):
+    task = long_task(server, golden, 60)
     await server.start()
-    screen = await opened()
-    await screen.say("Tell it all.")
-    await screen.ended()
-    await screen.page.keyboard.press("Control+K")
-    await screen.page.locator("dialog input:focus").wait_for()
-    await screen.page.keyboard.type("print")
-    await screen.page.locator(".pick.on", has_text="Print this task").wait_for()
-    await screen.page.keyboard.press("Enter")
-    await screen.page.wait_for_function(
-        "() => document.querySelector('.print-frame')?.contentDocument.adoptedStyleSheets[0]"
-    )
-    printed = screen.page.frame_locator(".print-frame").locator("body")
-    text = await printed.inner_text()
-    assert "Tell it all." in text
-    assert "Paragraph 0." in text
-    assert "Paragraph 299." in text
+    screen = await opened(theme="dark")
+    await screen.task(task)
+    document = PdfDocument(await screen.page.pdf(print_background=True))
+    assert len(document) > 3
+    text = "".join(page.get_textpage().get_text_range() for page in document)
+    for said in ["The test fails.", *(f"Prompt number {number}." for number in range(60)), "Changed", "shop.py"]:
+        assert said in text
     assert "Settings" not in text
+    assert document[0].render().to_pil().getpixel((5, 5)) >= (240, 240, 240)
+    assert await screen.page.locator(".printed").count() == 0

@@ -48,7 +48,7 @@ async def test_the_changes_are_made_wider(server, opened):
     await screen.page.get_by_role("button", name="Changes:").click()
     await screen.page.locator("aside.review").wait_for()
     before = await width(screen, ".review")
-    await screen.page.get_by_role("separator", name="Width of the changes").press("ArrowLeft")
+    await screen.page.get_by_role("separator", name="Width of the column on the right").press("ArrowLeft")
     assert await width(screen, ".review") == before + 16
 
 

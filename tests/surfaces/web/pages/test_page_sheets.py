@@ -95,7 +95,7 @@ async def test_neither_a_plan_nor_a_question_nor_what_waits_nor_a_menu_has_a_bar
     )
     await server.start()
     screen = await opened()
-    await screen.page.get_by_role("radio", name="Plan").click()
+    await screen.page.get_by_role("button", name="Mode: Act").click()
     await screen.say("How?")
     await screen.page.locator(".plan-actions").wait_for()
     problems = await found(screen, "plan")
@@ -142,7 +142,7 @@ async def test_a_task_that_asks_can_be_seen_in_forced_colours(server, opened):
     lines = "(one) => [one.outlineStyle, one.outlineWidth, one.borderTopStyle, one.borderTopWidth].join(' ')"
     told = {
         name: await screen.page.locator(name).first.evaluate(f"(one) => ({lines})(getComputedStyle(one))")
-        for name in (".task-link.here", ".mode.on", ".card.asks", ".meter", ".button.primary")
+        for name in (".task-link.here", ".mode", ".card.asks", ".meter", ".button.primary")
     }
     assert {name: "solid" in style for name, style in told.items()} == dict.fromkeys(told, True)
     assert not await screen.scrolls_sideways()

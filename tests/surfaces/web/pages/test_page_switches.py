@@ -87,3 +87,19 @@ async def test_the_switches_fit_on_every_screen(server, opened, width, theme):
     assert await screen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     body = "() => { const it = document.querySelector('dialog.sheet'); return it.scrollWidth <= it.clientWidth }"
     assert await screen.page.evaluate(body)
+
+
+async def test_permissions_of_new_tasks_are_one_table_that_is_edited(server, opened):
+    await server.start()
+    screen = await opened(width=320)
+    await screen.go("settings/approvals")
+    reads = screen.page.get_by_label("Read, outside")
+    await reads.select_option(label="Allow")
+    await screen.sees("Permissions: saved", "[aria-live]")
+    written = server.halo.home / "settings.toml"
+    assert "read_outside = true" in written.read_text()
+    assert await screen.barriers() == []
+    assert not await screen.scrolls_sideways()
+    await reads.select_option(label="By mode")
+    while "read_outside" in written.read_text():
+        await screen.page.wait_for_timeout(50)

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.hosts.chromium import needs_chromium
+from tests.surfaces.cli.halo_process import shell
 from tests.surfaces.web.pages.screen import Screen, Server
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -84,3 +85,22 @@ async def test_the_pane_has_its_last_row_in_view_each_time_it_is_opened(server, 
         await screen.page.locator("dialog").wait_for(state="detached")
         await screen.page.get_by_role("button", name="Terminal", exact=True).click()
         await screen.page.locator(".xterm-rows").wait_for()
+
+
+async def test_where_there_is_room_it_stands_beside_the_chat_and_esc_leaves_it_for_what_opened_it(server, opened):
+    server.model({"call": [shell("touch made")]}, {"text": "Done it."})
+    await server.start()
+    screen = await opened(width=1600)
+    await screen.say("Do it.")
+    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    button = screen.page.get_by_role("button", name="Terminal")
+    await button.click()
+    await screen.page.get_by_role("complementary", name="Terminal").locator(".xterm-rows").wait_for()
+    assert await screen.page.locator("dialog").count() == 0
+    assert await screen.barriers() == []
+    await screen.page.get_by_label("Command to run").press("Escape")
+    await screen.page.locator(".beside").wait_for(state="detached")
+    await screen.page.locator("button:focus", has=screen.page.locator("svg")).wait_for()
+    assert await button.evaluate("(one) => one === document.activeElement")
+    await screen.page.locator("[data-decides] .primary:enabled").click()
+    await screen.sees("Done it.")

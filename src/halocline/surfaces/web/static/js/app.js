@@ -8,6 +8,7 @@ import { listen } from './state/shortcut-keys.js'
 import { watchBoard } from './state/notifications.js'
 import { Shell } from './shell/shell.js'
 import { definePart } from './lib/parts.js'
+import { clock } from './lib/format.js'
 
 const loadRequests = definePart(() => import('./shell/editor-requests.js'))
 
@@ -19,6 +20,7 @@ async function start() {
   watchBoard()
   followBoard()
   render(html`<${Shell} />`, document.getElementById('app'))
+  setTimeout(() => clock(0), 500) // its formatter is made before the first row needs it
   if (window.early.isEditor) loadRequests().then((module) => module.serve())
   if (await window.early.entered) connect()
   else standing.value = 'out'

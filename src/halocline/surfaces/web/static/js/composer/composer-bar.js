@@ -9,10 +9,7 @@ import { definePart } from '../lib/parts.js'
 
 const loadEffort = definePart(() => import('../models/effort-menu.js'))
 
-const MODES = [
-  ['plan', 'Plan', 'Read and plan, no changes'],
-  ['act', 'Act', 'Make changes'],
-]
+const MODES = { plan: ['Plan', 'Read and plan, no changes'], act: ['Act', 'Make changes'] }
 export const APPROVAL_NAMES = {
   ask: 'Ask',
   'accept-edits': 'Edits',
@@ -22,48 +19,40 @@ export const APPROVAL_NAMES = {
 }
 
 export function Bar({ task, asked, choice, mode, approvals, model, running, setMode, onFiles, onStart, onSend }) {
-  const handleKey = (e) => {
-    if (!['ArrowLeft', 'ArrowRight'].includes(e.key)) return
-    e.preventDefault()
-    setMode(mode === 'act' ? 'plan' : 'act')
-    e.currentTarget.querySelector(`[data-mode=${mode === 'act' ? 'plan' : 'act'}]`).focus()
-  }
+  const other = mode === 'act' ? 'plan' : 'act'
+  const [name, about] = MODES[mode] ?? [mode, '']
   const switched = Object.keys(task?.facts.switches ?? {}).length
   return html`<div class="composer-bar">
-    <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${handleKey}>
-      ${MODES.map(
-        ([one, name, about]) => html`<button
-          key=${one}
-          data-mode=${one}
-          role="radio"
-          aria-checked=${mode === one}
-          tabindex=${mode === one ? 0 : -1}
-          title=${`${about} (${keyOf('mode')})`}
-          class=${classes('mode', mode === one && 'on')}
-          onClick=${() => setMode(one)}
-        >
-          ${name}
-        </button>`,
-      )}
+    <div class="pair">
+      <button
+        class=${classes('chip mode', mode)}
+        title=${`${about} (${keyOf('mode')})`}
+        aria-label=${`Mode: ${name}, switch to ${MODES[other][0]}`}
+        onClick=${() => setMode(other)}
+      >
+        ${name}
+      </button>
+      <button
+        class=${classes('chip', approvals === 'yolo' && 'bad')}
+        title="Approvals"
+        onClick=${() => openSheet('policy', { task, choice })}
+        aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}${switched ? `, ${count(switched, 'switch', 'switches')} set` : ''}`}
+      >
+        ${approvals === 'yolo' && html`<${Icon} name="warn" size="14" />`}
+        ${approvals === 'yolo' ? html`<span>Full<span class="wide-word"> access</span></span>` : (APPROVAL_NAMES[approvals] ?? approvals)}${switched > 0 && ` · ${switched}`}
+      </button>
     </div>
-    <button
-      class=${classes('chip', approvals === 'yolo' && 'bad')}
-      title="Approvals"
-      onClick=${() => openSheet('policy', { task, choice })}
-      aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}${switched ? `, ${count(switched, 'switch', 'switches')} set` : ''}`}
-    >
-      ${approvals === 'yolo' && html`<${Icon} name="warn" size="14" />`}
-      ${approvals === 'yolo' ? html`<span>Full<span class="wide-word"> access</span></span>` : (APPROVAL_NAMES[approvals] ?? approvals)}${switched > 0 && ` · ${switched}`}
-    </button>
-    <button
-      class="chip model-chip"
-      title=${model || 'Choose a model'}
-      onClick=${() => openSheet('models', { task, choice })}
-      aria-label=${`Model: ${short(model) || 'from the settings'}`}
-    >
-      <span class="cut">${short(model) || 'Model'}</span>
-    </button>
-    <${Lazy} load=${loadEffort} task=${task} choice=${choice} model=${model} mode=${mode} />
+    <div class="pair shrinks">
+      <button
+        class="chip model-chip"
+        title=${model || 'Choose a model'}
+        onClick=${() => openSheet('models', { task, choice })}
+        aria-label=${`Model: ${short(model) || 'from the settings'}`}
+      >
+        <span class="cut">${short(model) || 'Model'}</span>
+      </button>
+      <${Lazy} load=${loadEffort} task=${task} choice=${choice} model=${model} mode=${mode} />
+    </div>
     <span class="grow"></span>
     <button
       class="icon-button wide-only-button"

@@ -9,6 +9,7 @@ import { grantText } from './decision.js'
 import { Confirm } from './confirm-looser.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Switches } from './approval-switches.js'
+import { ROWS } from '../state/permission-rows.js'
 
 const MODES = [
   ['ask', 'Ask', 'Reads files in the folder. Asks before edits, commands and web access.'],
@@ -17,16 +18,6 @@ const MODES = [
   ['yolo', 'Full access', 'Hardly ever asks. Every command runs as you. Use it only on a disposable machine.'],
 ]
 const nameOf = (mode) => MODES.find(([one]) => one === mode)[1]
-const ROWS = [
-  ['Read', 'read', 'read_outside'],
-  ['Edit', 'edit', 'edit_outside'],
-  ['Safe commands', 'safe_commands', ''],
-  ['Builds and tests', 'project_code', ''],
-  ['All commands', 'all_commands', ''],
-  ['Web', 'web', ''],
-  ['Browser', 'browser', ''],
-  ['MCP tools', 'mcp', ''],
-]
 const WORDS = { allow: ['Allow', 'check', 'good'], ask: ['Ask', 'question', 'warn'], deny: ['Deny', 'cross', 'bad'] }
 
 function Cell({ what }) {

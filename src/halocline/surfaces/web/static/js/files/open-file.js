@@ -1,5 +1,5 @@
 // Opens files of a task: in the viewer, in the person's own editor, or in the editor that shows the page.
-import { openSheet } from '../state/store.js'
+import { openBeside } from '../state/store.js'
 import { query } from '../lib/connection.js'
 import { editorLink } from '../lib/preferences.js'
 /** @import { FoundFile } from '../../../types/protocol' */
@@ -33,12 +33,12 @@ export const editorName = (link = editorLink.value) =>
   Object.keys(EDITORS).find((name) => EDITORS[name] === link) ?? 'your editor'
 
 /** Show what commands print. */
-export const openTerminal = (task) => openSheet('terminal', { task })
+export const openTerminal = (task) => openBeside('terminal', { task })
 
 /** Open a file, or a folder, of a task. */
 export function openFile(task, path, line, isFolder = false) {
   if (early.isEditor && !isFolder) early.tell('show', { path: makeAbsolute(task, path), line })
-  else openSheet('file', { task, path, line, isFolder })
+  else openBeside('file', { task, path, line, isFolder })
 }
 
 const makeAbsolute = (task, path) => (path.startsWith('/') ? path : `${task.facts.workspace}/${path}`)

@@ -74,7 +74,7 @@ function CommandLine({ task }) {
   </form>`
 }
 
-export default function TerminalSheet({ task }) {
+export default function TerminalSheet({ task, docks = false }) {
   task.version.value
   const running = runningOf(task.rows)
   const [shown, setShown] = useState('')
@@ -90,7 +90,7 @@ export default function TerminalSheet({ task }) {
     event.preventDefault()
     stopCommand()
   }
-  return html`<${Sheet} title="Terminal" wide className="files terminal">
+  return html`<${Sheet} title="Terminal" wide docks=${docks} className="files terminal">
     <div class="terminal-inside" onKeyDown=${handleKey}>
       <div class="row wrap" role="group" aria-label="What is shown">
         <button class=${classes('chip', !shown && 'on')} aria-pressed=${!shown} onClick=${() => setShown('')}>

@@ -121,10 +121,10 @@ const InEditor = ({ place, line }) => {
 }
 
 /** The sheet: folders on the left, a file on the right; where it is narrow, one of them. */
-export default function FileSheet({ task, path, line, isFolder }) {
+export default function FileSheet({ task, path, line, isFolder, docks = false }) {
   const [shown, setShown] = useState(isFolder ? null : { path, line })
   const [isListed, setListed] = useState(Boolean(isFolder))
-  return html`<${Sheet} title="Files" wide className="files">
+  return html`<${Sheet} title="Files" wide docks=${docks} className="files">
     <div class=${classes('file-panes', isListed && 'listed')}>
       <div class="file-tree">
         <${Tree}

@@ -46,21 +46,3 @@ export async function saveExport(task, form) {
   Object.assign(document.createElement('a'), { href, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(href), 60_000)
 }
-
-/** Print a task as a document: the same as its export, whole, without the page around it. */
-export async function printTask(task) {
-  const text = await (await fetchBlob(`/export/${task}.html`)).text()
-  const [style, rules] = /<style>([^]*?)<\/style>/.exec(text)
-  const given = new DOMParser().parseFromString(text.replace(style, ''), 'text/html')
-  document.querySelector('.print-frame')?.remove()
-  const frame = Object.assign(document.createElement('iframe'), { className: 'print-frame', title: 'To print' })
-  document.body.append(frame)
-  const { contentDocument: there } = frame
-  const view = /** @type {Window & typeof globalThis} */ (frame.contentWindow)
-  const sheet = new view.CSSStyleSheet() // the page's policy forbids styles within a document
-  sheet.replaceSync(rules)
-  there.replaceChild(there.adoptNode(given.documentElement), there.documentElement)
-  there.adoptedStyleSheets = [sheet]
-  there.querySelectorAll('details').forEach((one) => (one.open = true))
-  view.print()
-}

@@ -54,6 +54,14 @@ export const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, 
 
 export const count = (number, one, many = `${one}s`) => `${thousands(number)} ${number === 1 ? one : many}`
 
+const TITLE = 48
+
+/** The first sentence of a title, cut at a word. Pure. */
+export function shorten(title) {
+  const sentence = title.match(/^.{12,}?[.!?:](?=\s)/)?.[0].replace(/[.:]$/, '') ?? title
+  return sentence.length <= TITLE ? sentence : `${sentence.slice(0, TITLE).replace(/\s+\S*$/, '')}…`
+}
+
 export const base = (path) => path.replace(/\/+$/, '').split('/').at(-1) || path
 
 /** A model's name without its provider. */

@@ -32,6 +32,7 @@ function keyOf(one) {
 
 const isEngine = (one) => one.searches
 const isOfModels = (one) => !one.searches
+const isThere = (one) => one.has_key || one.local
 
 /** Providers with keys, and the servers on this machine. */
 function together(providers, models, table) {
@@ -53,7 +54,7 @@ function together(providers, models, table) {
     return { ...one, keyless, has_key: keyless || one.has_key || one.elsewhere?.length > 0 }
   })
   const all = [...keyed, ...local.filter((one) => !known.has(one.name))]
-  return [...all.filter((one) => one.has_key || one.local), ...all.filter((one) => !one.has_key && !one.local)]
+  return [...all.filter(isThere), ...all.filter((one) => !isThere(one))]
 }
 
 export default function Providers({ path }) {
@@ -70,14 +71,6 @@ export default function Providers({ path }) {
         const all = together(found, models.value, row('providers'))
         const here = all.find((one) => one.name === name)
         const list = all.filter((one) => fits(words.value, one.name, one.label, keyOf(one)))
-        const entry = (one) => ({
-          key: one.name,
-          href: `#/providers/${one.name}`,
-          title: shown(one.label),
-          text: keyOf(one),
-          dot: one.has_key ? 'done' : '',
-          badge: model?.value.startsWith(`${one.name}/`) ? 'in use' : '',
-        })
         return html`<${Panes}
           label="Providers"
           back="#/providers"
@@ -90,16 +83,8 @@ export default function Providers({ path }) {
               onInput=${(text) => (words.value = text)}
               onKeyDown=${intoList}
             />
-            ${
-              list.length
-                ? html`<${Links} label="Providers" here=${name} entries=${list.filter(isOfModels).map(entry)} />`
-                : html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`
-            }
-            ${
-              list.some(isEngine) &&
-              html`<h2 class="group-title">Web search</h2>
-                <${Links} label="Search engines" here=${name} entries=${list.filter(isEngine).map(entry)} />`
-            }
+            ${!list.length && html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`}
+            <${Entries} list=${list} here=${name} model=${model} />
             ${
               !all.some((one) => one.local) &&
               html`<p class="soft tiny">
@@ -123,6 +108,36 @@ export default function Providers({ path }) {
       }}
     </${Answer}>
   </${Page}>`
+}
+
+/** What is connected, what can be, and search engines. */
+function Entries({ list, here, model }) {
+  const entry = (one) => ({
+    key: one.name,
+    href: `#/providers/${one.name}`,
+    title: shown(one.label),
+    text: keyOf(one),
+    dot: one.has_key ? 'done' : '',
+    badge: model?.value.startsWith(`${one.name}/`) ? 'in use' : '',
+  })
+  const connected = list.filter((one) => isOfModels(one) && isThere(one))
+  const others = list.filter((one) => isOfModels(one) && !isThere(one))
+  const opens = !connected.length || Boolean(words.value) || others.some((one) => one.name === here)
+  return html`
+    ${connected.length > 0 && html`<${Links} label="Connected" here=${here} entries=${connected.map(entry)} />`}
+    ${
+      others.length > 0 &&
+      html`<details class="add-provider" open=${opens}>
+        <summary>Add a provider</summary>
+        <${Links} label="Providers" here=${here} entries=${others.map((one) => ({ ...entry(one), text: '', dot: null }))} />
+      </details>`
+    }
+    ${
+      list.some(isEngine) &&
+      html`<h2 class="group-title">Web search</h2>
+        <${Links} label="Search engines" here=${here} entries=${list.filter(isEngine).map(entry)} />`
+    }
+  `
 }
 
 const InUse = ({ model }) => html`<div class="pane-card">

@@ -97,20 +97,35 @@ export default function Review({ task }) {
     onCancel=${(e) => (e.preventDefault(), close())}
   >
     <div class="sheet-head review-head">
-      <h2 tabindex="-1">Changes</h2>
+      <h2 class="hidden-text" tabindex="-1">Changes</h2>
+      <label class="hidden-text" for="review-scope">Show</label>
+      <select id="review-scope" class="field" value=${scope} onChange=${(e) => setScope(e.target.value)}>
+        ${SCOPES.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
+      </select>
+      <${Sum} files=${found.files ?? []} />
       <button class="icon-button" aria-label="Refresh" title="Refresh" onClick=${again}>
         <${Icon} name="clock" size="15" />
       </button>
       <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
     </div>
-    <div class="review-scope row">
-      <label class="tiny soft" for="review-scope">Show</label>
-      <select id="review-scope" class="field" value=${scope} onChange=${(e) => setScope(e.target.value)}>
-        ${SCOPES.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
-      </select>
-    </div>
     <${Changes} task=${task} found=${found} scope=${scope} onAll=${() => setScope('task')} again=${again} />
   </${Tag}>`
+}
+
+const listKeys = (files) => files.flatMap((file) => hunksOf(file.diff).map((hunk) => keyOf(file, hunk)))
+
+/** How much there is, and how much of it was reviewed. */
+function Sum({ files }) {
+  const sum = (field) => files.reduce((n, file) => n + (file[field] ?? 0), 0)
+  const all = listKeys(files)
+  return html`<p class="grow small review-sum" role="status">
+    ${
+      files.length > 0 &&
+      html`${count(files.length, 'file')} ${' '}<${Stat} added=${sum('added')} removed=${sum('removed')} />${' '}
+        <span class="soft" title="Reviewed changes">· ${all.filter((key) => seen.value[key]).length}/${all.length} ✓</span>
+        <span class="hidden-text"> reviewed</span>`
+    }
+  </p>`
 }
 
 /** Reverts changes of files: [revert, the last one as {what, undo} or null]. */
@@ -170,19 +185,10 @@ function Changes({ task, found, scope, onAll, again }) {
     e.stopPropagation()
     actions[e.key]()
   }
-  const added = found.files.reduce((n, file) => n + (file.added ?? 0), 0)
-  const removed = found.files.reduce((n, file) => n + (file.removed ?? 0), 0)
-  const all = found.files.flatMap((file) => hunksOf(file.diff).map((hunk) => keyOf(file, hunk)))
+  const all = listKeys(found.files)
   const left = all.filter((key) => !seen.value[key]).length
   return html`
     <div class="review-body" ref=${box} onKeyDown=${handleKey} data-own-keys>
-      <p class="review-sum small" role="status">
-        ${count(found.files.length, 'file')}
-        ${' '}
-        <${Stat} added=${added} removed=${removed} />
-        ${' '}
-        <span class="soft">${left ? `${left} of ${count(all.length, 'change')} left to review` : 'all reviewed'}</span>
-      </p>
       <${Reverted} of=${reverted} />
       ${found.files.map(
         (file, number) => html`<${File}

@@ -1,6 +1,7 @@
 // One file of the review: its hunks, each with its comments, to accept or revert.
 import { html, classes, signal, useState } from '../lib/ui.js'
 import { shown, thousands } from '../lib/format.js'
+import { Icon } from '../lib/icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../lib/diff.js'
 import { Comments, focusHunk, Words } from '../decisions/hunks.js'
 
@@ -94,11 +95,12 @@ export function File({ around, file, number, comments, keep, form, setForm, reve
         !file.cut &&
         file.status !== 'renamed' &&
         html`<button
-          class="button small quiet"
+          class="icon-button small"
+          title="Revert file…"
           aria-label=${`Revert all changes in ${file.path}`}
           onClick=${() => setSure(true)}
         >
-          Revert…
+          <${Icon} name="undo" size="15" />
         </button>`
       }
     </div>

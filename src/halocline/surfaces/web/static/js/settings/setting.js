@@ -19,7 +19,7 @@ export function titleOf(name) {
 }
 
 /** Why a setting cannot be changed here; empty if it can. */
-function isLocked({ source, hidden }) {
+export function isLocked({ source, hidden }) {
   if (source.startsWith('profile ')) return `Set by ${shown(source)}. Change that profile or choose another.`
   if (source && source !== 'settings.toml')
     return `Set by the environment variable ${source}. Change it where Halocline is started.`

@@ -16,6 +16,7 @@ import {
 import { Doc, Field, titleOf } from './setting.js'
 import { editConfigFile } from '../files/config-editor.js'
 import { OwnPage } from './browser-settings.js'
+import { Matrix, TABLE } from './permission-matrix.js'
 
 const OWN = 'This page'
 const ABOUT = {
@@ -69,6 +70,7 @@ function Body({ all, section, again }) {
   const here = named ?? sections[0]
   const searching = words.value.trim()
   const found = searching ? findSettings(all, searching) : all.filter((one) => one.section === here)
+  const shownOnes = found.filter((one) => searching || tableOf(one) !== TABLE) // they have a table of their own
   const countChanged = (name) => all.filter((one) => one.section === name && one.source).length
   const detail = searching || named || innerWidth > 760
   return html`<${Panes}
@@ -102,9 +104,9 @@ function Body({ all, section, again }) {
         ${
           !searching && here === OWN
             ? html`<${OwnPage} />`
-            : found.map((one, at) => [
+            : shownOnes.map((one, at) => [
                 tableOf(one) &&
-                  tableOf(one) !== tableOf(found[at - 1]) &&
+                  tableOf(one) !== tableOf(shownOnes[at - 1]) &&
                   html`<${Table} key=${`of ${one.name}`} of=${one} />`,
                 html`<${Field}
                   key=${one.name}
@@ -113,6 +115,9 @@ function Body({ all, section, again }) {
                   section=${searching ? one.section : ''}
                   inTable=${Boolean(tableOf(one))}
                 />`,
+                one.name === 'approval_mode' &&
+                  !searching &&
+                  html`<${Matrix} key=${TABLE} all=${found} changed=${again} />`,
               ])
         }
         ${searching && !found.length && html`<${Cleared} words=${searching} clear=${() => (words.value = '')} />`}

@@ -1,5 +1,5 @@
-// First visit: connect a model, choose a folder, start with one of three tasks for this folder.
-import { html, useEffect, useState } from '../lib/ui.js'
+// First visit: connect a model, start with one of three tasks for the folder.
+import { classes, html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
 import { loadModels } from '../state/usable-models.js'
 import { choice, complain, go, openSheet } from '../state/store.js'
@@ -8,6 +8,8 @@ import { Icon } from '../lib/icons.js'
 import { ModelList } from '../models/model-list.js'
 
 const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']
+/** The providers that have a tile; the others are found by a name. */
+const TILES = 5
 
 /** The providers that can be connected here, the usual ones first, once they are known. */
 function useProviders(onFound) {
@@ -68,11 +70,8 @@ function Connect({ done }) {
       />
     </div>`
   return html`<form class="connect" onSubmit=${connect}>
+    <${Choice} all=${all} name=${name} setName=${setName} />
     <div class="row">
-      <label class="hidden-text" for="first-provider">Provider</label>
-      <select id="first-provider" class="field" value=${name} onChange=${(e) => setName(e.target.value)}>
-        ${all.map((one) => html`<option key=${one.name} value=${one.name}>${one.label}</option>`)}
-      </select>
       ${
         isServer &&
         html`<label class="hidden-text" for="first-base">Base URL</label>
@@ -100,6 +99,43 @@ function Connect({ done }) {
     </div>
     <${Notes} of=${chosen} isServer=${isServer} say=${say} />
   </form>`
+}
+
+/** The provider: a tile for each of the usual ones, and a field that finds the others. */
+function Choice({ all, name, setName }) {
+  const tiles = all.slice(0, TILES)
+  const others = all.slice(TILES)
+  const pick = ({ target }) => {
+    const found = others.find((one) => one.label === target.value)
+    if (found) setName(found.name)
+  }
+  return html`<fieldset class="tiles">
+    <legend class="hidden-text">Provider</legend>
+    ${tiles.map(
+      (one, at) => html`<label key=${one.name} class=${classes('chip tile', one.name === name && 'on')}>
+        <input
+          id=${at === 0 ? 'first-provider' : null}
+          type="radio"
+          name="provider"
+          checked=${one.name === name}
+          onChange=${() => setName(one.name)}
+        />
+        ${one.label}
+      </label>`,
+    )}
+    <input
+      class="field"
+      aria-label="Other provider"
+      list="first-others"
+      disabled=${!others.length}
+      placeholder=${`Search ${others.length} others…`}
+      value=${others.find((one) => one.name === name)?.label ?? ''}
+      onInput=${pick}
+    />
+    <datalist id="first-others">
+      ${others.map((one) => html`<option key=${one.name} value=${one.label}></option>`)}
+    </datalist>
+  </fieldset>`
 }
 
 /** What happens, or where the key goes and how to get one; what else can be connected. */
@@ -189,14 +225,7 @@ export default function First({ here, start }) {
   }
   return html`<ol class="steps">
     <${Step} number="1" title="Connect a model" done=${Boolean(connected?.length)}><${Connect} done=${took} /></${Step}>
-    <${Step} number="2" title="Choose a folder" done=${false}>
-      <p class="tiny">
-        <code>${shown(here)}</code>
-        ${' '}
-        <button class="button small" onClick=${() => openSheet('folders', { choice })}>Change…</button>
-      </p>
-    </${Step}>
-    <${Step} number="3" title="Try one of these, or write your own below" done=${false}>
+    <${Step} number="2" title="Try one of these in the folder below, or write your own" done=${false}>
       <${Tasks} here=${here} start=${start} />
     </${Step}>
   </ol>`

@@ -1,9 +1,10 @@
 // The home view: the composer, the folder and recent tasks. On a first visit, setup comes first.
-import { html, signal, useEffect, useState } from '../lib/ui.js'
+import { classes, html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
 import { post } from '../state/outbox.js'
 import { choice, complain, go, history, openSheet, usual } from '../state/store.js'
-import { base, count, when } from '../lib/format.js'
+import { base, count, shown, when } from '../lib/format.js'
+import { TITLES, dotOf, listed } from '../state/board.js'
 import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from '../widgets/menu-button.js'
@@ -135,6 +136,43 @@ function FolderChoice({ here }) {
   </div>`
 }
 
+const Starters = ({ start }) => html`<div class="starters">
+  ${STARTERS.map(
+    (text) => html`<button key=${text} class="chip" onClick=${() => start([{ type: 'text', text }]).catch(complain)}>
+      ${text}
+    </button>`,
+  )}
+</div>`
+
+const NEEDS = 'needs you'
+
+/** The tasks that need you, then the latest others. */
+function Recent() {
+  const rows = listed.value?.rows ?? []
+  const groups = [
+    [TITLES[NEEDS], rows.filter((row) => row.group === NEEDS)],
+    ['Recent', rows.filter((row) => row.group !== NEEDS).sort((a, b) => b.changed_at - a.changed_at)],
+  ]
+  return groups.map(
+    ([title, all]) =>
+      all.length > 0 &&
+      html`<section class="recent" key=${title} aria-label=${`${title}: tasks`}>
+        <h2 class="group-title">${title}</h2>
+        <ul class="task-list">
+          ${all.slice(0, 5).map(
+            (row) => html`<li key=${row.task}>
+              <a class="task-link" href=${`#/task/${row.task}`}>
+                <span class=${classes('dot', dotOf(row))} aria-hidden="true"></span>
+                <span class="grow cut">${shown(row.title)}</span>
+                <span class="soft tiny">${base(row.folder)} · ${when(row.changed_at)}</span>
+              </a>
+            </li>`,
+          )}
+        </ul>
+      </section>`,
+  )
+}
+
 export function Home() {
   const here = folderOf()
   useEffect(() => {
@@ -175,36 +213,7 @@ export function Home() {
         usual=${usual.value}
         workspace=${here}
       />
-      ${
-        !isFirst.value &&
-        html`<div class="starters">
-          ${STARTERS.map(
-            (text) => html`<button
-              key=${text}
-              class="chip"
-              onClick=${() => startTask([{ type: 'text', text }]).catch(complain)}
-            >
-              ${text}
-            </button>`,
-          )}
-        </div>`
-      }
-      ${
-        history.value.length > 0 &&
-        html`<section class="recent" aria-label="Recent tasks">
-          <h2 class="group-title">Recent</h2>
-          <ul class="task-list">
-            ${history.value.slice(0, 5).map(
-              (info) => html`<li key=${info.task}>
-                <a class="task-link" href=${`#/task/${info.task}`}>
-                  <span class="grow cut">${info.name || info.title}</span>
-                  <span class="soft tiny">${base(info.workspace)} · ${when(info.changed_at)}</span>
-                </a>
-              </li>`,
-            )}
-          </ul>
-        </section>`
-      }
+      ${!isFirst.value && (history.value.length ? html`<${Recent} />` : html`<${Starters} start=${startTask} />`)}
     </div>
   </div>`
 }

@@ -23,7 +23,7 @@ import { base, short, shown, when } from '../lib/format.js'
 import { answerCommand } from '../composer/slash-commands.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
-import { printTask } from '../lib/fetch-files.js'
+import { printTask } from '../files/print-task.js'
 import { Picker } from '../widgets/picker.js'
 
 const nameKeys = (id) => {
@@ -48,7 +48,7 @@ function listTaskCommands(task) {
     ['terminal', 'Terminal', () => openTerminal(current.value), 'terminal'],
     ['files', 'Files of this task', () => openFile(current.value, '', undefined, true), 'file'],
     ['find', 'Find in this task', () => (finding.value = true), 'search', 'find'],
-    ['print', 'Print this task', () => printTask(current.value.id).catch(complain), 'file'],
+    ['print', 'Print this task', () => printTask(current.value.id), 'file'],
     [
       'details',
       allOpen.value ? 'Collapse all details' : 'Expand all details',

@@ -5,6 +5,7 @@ import { armed } from '../state/shortcut-keys.js'
 import { reviewWidth, sidebarWidth } from '../lib/preferences.js'
 import {
   announcement,
+  beside,
   current,
   dismiss,
   finding,
@@ -116,11 +117,12 @@ export function Shell() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
   const task = current.value
   const review = reviewOpen.value && task
+  const docked = !review && task && beside.value?.task === task && beside.value
   const open = sheet.value
   const load = open && SHEETS[open.name]
   return html`
     <div
-      class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}
+      class=${classes('shell', (review || docked) && 'with-review', sidebarOpen.value && 'with-sidebar')}
       data-ready=${standing.value}
       style=${{ '--sidebar': toPixels(sidebarWidth.value), '--review': toPixels(reviewWidth.value) }}
     >
@@ -136,9 +138,9 @@ export function Shell() {
       <main class="middle" id="middle">
         <${Resizer} label="Width of the task list" side="left" width=${sidebarWidth} least=${200} most=${() => 480} />
         ${
-          review &&
+          (review || docked) &&
           html`<${Resizer}
-            label="Width of the changes"
+            label="Width of the column on the right"
             side="right"
             width=${reviewWidth}
             least=${LEAST_REVIEW}
@@ -151,6 +153,7 @@ export function Shell() {
         <${Middle} />
       </main>
       ${review && html`<${Lazy} key=${'review' + task.id} load=${loadReview} task=${task} />`}
+      ${docked && html`<${Lazy} key=${[docked.name, docked.path, docked.line]} load=${SHEETS[docked.name]} ...${docked} docks />`}
     </div>
     ${load && html`<${Lazy} key=${open.name} load=${load} ...${open} />`}
     <${Armed} />

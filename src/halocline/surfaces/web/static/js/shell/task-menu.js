@@ -1,6 +1,7 @@
 // The menu of a task in the list: rename, favorite, fork, export, delete with undo.
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js'
-import { printTask, saveExport } from '../lib/fetch-files.js'
+import { saveExport } from '../lib/fetch-files.js'
+import { printTask } from '../files/print-task.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, route, toast } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
@@ -62,7 +63,7 @@ export default function TaskMenu({ info, x, y, from, onClose }) {
       () => label(info.task, { favourite: !info.favourite }),
     ],
     ['Fork', 'branch', () => fork(info).catch(complain)],
-    ['Print…', 'file', () => printTask(info.task).catch(complain)],
+    ['Print…', 'file', () => printTask(info.task)],
     ['Export as Markdown', 'file', () => save(info, 'md')],
     ['Export as HTML', 'globe', () => save(info, 'html')],
     ['Export as JSON Lines', 'list', () => save(info, 'jsonl')],

@@ -9,6 +9,7 @@ import {
   go,
   openSheet,
   reviewOpen,
+  closeBeside,
   sheet,
   sidebarOpen,
 } from './store.js'
@@ -162,6 +163,7 @@ function escape(event) {
   const works = current.value?.facts.running && !current.value.facts.waiting.length
   if (sheet.value) (event.preventDefault(), closeSheet()) // else the browser would close the dialog below, too
   else if (event.target.closest?.('dialog')) return
+  else if (event.target.closest?.('.beside')) closeBeside()
   else if (finding.value) finding.value = false
   else if (sidebarOpen.value) sidebarOpen.value = false
   else if (isTyping(event.target) && !(composer && (works || !event.target.value))) event.target.blur()

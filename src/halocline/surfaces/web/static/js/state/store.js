@@ -147,3 +147,21 @@ export function closeSheet() {
   // Nothing outside a dialog can take the focus until it is gone.
   if (place) setTimeout(() => document.activeElement === document.body && place.focus?.())
 }
+
+const ROOMY = 1400 // pixels of a window that has room for a third column
+/** What is looked at beside the chat, {name, task, …}, or null. */
+export const beside = signal(null)
+let opener = null
+
+/** Open something of a task beside the chat; over it where there is no room. */
+export function openBeside(name, options) {
+  if (innerWidth < ROOMY || current.value !== options.task || sheet.value) return openSheet(name, options)
+  if (!beside.value) opener = document.activeElement
+  reviewOpen.value = false
+  beside.value = { name, ...options }
+}
+
+export function closeBeside() {
+  beside.value = null
+  setTimeout(() => opener?.focus?.())
+}

@@ -1,5 +1,5 @@
-// The checkpoints: a dot on a line right of the transcript. Hover or focus shows what changed; Enter opens the restore
-// dialog.
+// The checkpoints: a dot on a line right of the transcript, and Restore where the row above it is looked at. Hover or
+// focus shows what changed.
 import { html, useState } from '../lib/ui.js'
 import { query } from '../lib/connection.js'
 import { openSheet } from '../state/store.js'
@@ -59,7 +59,7 @@ export function Checkpoint({ row, task }) {
                 `
                 : '· no changes'
               : ''
-          } · Enter to restore
+          }
         </div>
       </div>`
     }

@@ -50,8 +50,8 @@ const Prompt = ({ row, task }) => {
     aria-label="You"
   >
     <div class="prompt-text"><${Marked} text=${typedOf(row)} /></div>
-    ${row.names?.map((name, at) => html`<div key=${at} class="soft small attached-name">${shown(name)}</div>`)}
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
+    ${row.names?.map((name, at) => html`<div key=${at} class="soft small attached-name">${shown(name)}</div>`)}
     <div class="prompt-tools">
       ${row.steering && html`<span class="soft tiny">sent while working</span>`}
       <${Time} at=${row.at} />

@@ -3,7 +3,7 @@ import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { rowOf } from '../state/board.js'
 import { history, openSheet, reviewOpen } from '../state/store.js'
-import { count, seconds, shown, tokens } from '../lib/format.js'
+import { count, seconds, shorten, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
@@ -11,6 +11,8 @@ import { describeCost } from '../state/task.js'
 import { MenuButton } from '../widgets/menu-button.js'
 
 const STALL = 20
+/** The share of the window from which the header shows how full it is. */
+const RINGS_FROM = 0.5
 
 /** State, subject and time, never a bare spinner. Without a connection, progress is unknown. */
 function activity(f, now) {
@@ -99,20 +101,34 @@ export function Header({ task }) {
     <div class="task-line">
       <${MenuButton} />
       <span class=${classes('dot', (isKnown || !f.running) && dot(f))} aria-hidden="true"></span>
-      <h1 class="task-title cut" title=${title}>${title}</h1>
+      <h1 class="task-title cut" title=${title}>${shorten(title)}</h1>
+      <div class="task-sub soft tiny">
+        ${
+          f.parent &&
+          html`<a
+            class="to-parent"
+            href=${`#/task/${f.parent}`}
+            title="Sub-agent: back to its parent task"
+          >
+            ← <span class="hidden-text">back to </span>
+            parent task
+          </a>`
+        }
+        <span class="cut">${activity(f, now)}</span>
+        <${Worktree} id=${task.id} />
+        ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
+      </div>
       <button
-        class="chip meter"
+        class=${classes('chip meter', share < RINGS_FROM && 'wide-only')}
         onClick=${() => openSheet('context', { task })}
         title="Context and cost"
         aria-label=${`Context ${filled}, cost ${describeCost(f)}`}
       >
         ${
-          f.window > 0 &&
-          html`<span class="bar" aria-hidden="true">
-            <i class=${share > 0.8 ? 'full' : ''} style=${{ width: `${share * 100}%` }}></i>
-          </span>`
+          share >= RINGS_FROM &&
+          html`<span class=${classes('ring', share > 0.8 && 'full')} style=${{ '--share': share }} aria-hidden="true"></span>
+            ${filled}`
         }
-        <span>${f.window ? `${Math.round(share * 100)} %` : tokens(f.context)}</span>
         <span class="wide-only">${describeCost(f)}</span>
       </button>
       <button
@@ -148,22 +164,6 @@ export function Header({ task }) {
       >
         <${Icon} name="undo" />
       </button>
-    </div>
-    <div class="task-sub soft tiny">
-      ${
-        f.parent &&
-        html`<a
-          class="to-parent"
-          href=${`#/task/${f.parent}`}
-          title="Sub-agent: back to its parent task"
-        >
-          ← <span class="hidden-text">back to </span>
-          parent task
-        </a>`
-      }
-      <span class="cut">${activity(f, now)}</span>
-      <${Worktree} id=${task.id} />
-      ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
     </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} step=${f.step} />`}
     ${

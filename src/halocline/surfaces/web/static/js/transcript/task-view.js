@@ -10,6 +10,7 @@ import { Dock } from '../decisions/dock.js'
 import { Composer } from '../composer/composer.js'
 import { Announcements } from './announcements.js'
 import { keep } from './offline-snapshot.js'
+import { setPrinted } from '../files/print-task.js'
 
 function Refused({ refusal }) {
   return html`<div class="pad">
@@ -29,7 +30,8 @@ export default function TaskView({ task }) {
   const say = (content) => (setSent((n) => n + 1), tell(task.id, 'submit_prompt', content))
   useEffect(() => {
     finder.value = finderOf(task)
-    return () => (finder.value = null)
+    setPrinted(task.id)
+    return () => ((finder.value = null), setPrinted(''))
   }, [task.id])
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()

@@ -27,6 +27,12 @@ function showPlace(box, drawn, { chunk, nth, out }) {
   box.scrollTop += top - box.getBoundingClientRect().top
 }
 
+/** Where a card of several edits begins, if it is higher than the box: it is read from there, not from its end. */
+function findStartOf(box, card) {
+  const top = card && card.offsetHeight > box.clientHeight ? card.getBoundingClientRect().top : null
+  return top === null ? null : box.scrollTop + top - box.getBoundingClientRect().top
+}
+
 const isAtEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < 24
 
 /** Keep the end in view while you are there; never move what you look at or select. Returning to a task shows the same
@@ -42,12 +48,18 @@ function useFollowing(task, log, inside, drawn) {
   useLayoutEffect(() => {
     const box = log.current
     let place = task.leftAt
-    const forgetPlace = () => (place = null)
+    let read = null // the card that was scrolled by hand
+    const cardOf = () => box.querySelector('.card.asks:has(.edits-ahead)')
+    const forgetPlace = () => ((place = null), (read = cardOf()))
     const timer = setTimeout(forgetPlace, SETTLES)
     const settle = () => {
       if (place) showPlace(box, drawn, place)
-      else if (state.current.following && !isSelecting()) box.scrollTop = box.scrollHeight
-      else if (!state.current.following && isAtEnd(box)) follow(true) // rows went: there is nothing to jump to
+      else if (state.current.following && !isSelecting()) {
+        const card = cardOf()
+        const start = card === read ? null : findStartOf(box, card)
+        box.scrollTop = start ?? box.scrollHeight
+        if (start !== null) state.current.top = box.scrollTop
+      } else if (!state.current.following && isAtEnd(box)) follow(true) // rows went: there is nothing to jump to
     }
     const handleScroll = () => {
       if (place) return void (state.current.top = box.scrollTop)

@@ -14,7 +14,10 @@ export function Lazy({ load, ...props }) {
     if (view) return undefined
     let here = true
     load().then(
-      (module) => (loaded.set(load, module.default), here && tryAgain()),
+      (module) => {
+        loaded.set(load, module.default)
+        setTimeout(() => here && tryAgain()) // drawn in a task of its own, not in the one that ran the module
+      },
       () => here && setFailed(attempt),
     )
     return () => (here = false)

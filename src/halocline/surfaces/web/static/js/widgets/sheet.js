@@ -1,7 +1,7 @@
 // Dialogs on top of the page: native ones, which trap focus; the opener restores it. The first focus is the element
 // with `data-first`, else the title, so that a screen reader announces it.
 import { html, classes, useEffect, useRef, style } from '../lib/ui.js'
-import { closeSheet, showDialog } from '../state/store.js'
+import { closeBeside, closeSheet, showDialog } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
 
 /** A bare dialog, closed by Esc or a press outside. */
@@ -25,17 +25,29 @@ export function Modal({ title, className = '', children, onClose = closeSheet })
   </dialog>`
 }
 
-/** A dialog with head, body and a foot for actions; `back` returns to the view before. */
+/** A column beside the chat, for what is looked at while the agent works. */
+function Column({ title, className, children }) {
+  const box = useRef()
+  useEffect(() => {
+    style('static/js/widgets/sheets.css')
+    box.current.querySelector('h2').focus()
+  }, [])
+  return html`<aside class=${classes('beside', className)} ref=${box} aria-label=${title}>${children}</aside>`
+}
+
+/** A dialog with head, body and a foot for actions; `back` returns to the view before. `docks` makes it a column. */
 export function Sheet({
   title,
   wide = false,
+  docks = false,
   children,
   foot = null,
   back = null,
   className = '',
-  onClose = closeSheet,
+  onClose = docks ? closeBeside : closeSheet,
 }) {
-  return html`<${Modal} title=${title} className=${classes(wide && 'wide', className)} onClose=${onClose}>
+  const Box = docks ? Column : Modal
+  return html`<${Box} title=${title} className=${classes(wide && 'wide', className)} onClose=${onClose}>
     <div class="sheet-head">
       ${
         back &&
@@ -48,5 +60,5 @@ export function Sheet({
     </div>
     <div class="sheet-body">${children}</div>
     ${foot && html`<div class="sheet-foot">${foot}</div>`}
-  </${Modal}>`
+  </${Box}>`
 }
