@@ -60,11 +60,12 @@ function registerCommands(context, backend, pages) {
   register('newTask', () => pages().go([]))
   register('openInTab', () => pages().openTab())
   register('history', () => pages().go(['history']))
+  register('mcp', () => pages().go(['mcp']))
   register('settings', () => pages().go(['settings']))
   for (const name of ['addSelection', 'addFile', 'addTerminalSelection', 'addProblems', 'explain', 'fix', 'improve'])
     register(name, action(name))
-  register('commitMessage', action('commitMessage'))
-  register('stopCommitMessage', action('stopCommitMessage'))
+  for (const name of ['explainCell', 'improveCell', 'generateCell', 'commitMessage', 'stopCommitMessage'])
+    register(name, action(name))
   register('storeKey', () => require('./src/keys').storeKey(context, backend()))
   register('removeKey', () => require('./src/keys').removeKey(context, backend()))
   register('install', () =>
@@ -96,7 +97,7 @@ function registerViews(context, pages) {
     }),
     window.registerUriHandler({ handleUri: (uri) => pages().follow(uri) }),
     languages.registerCodeActionsProvider(
-      { scheme: 'file' },
+      [{ scheme: 'file' }, { scheme: 'vscode-notebook-cell' }],
       { provideCodeActions: (...given) => require('./src/code_actions').provide(...given) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, vscode.CodeActionKind.RefactorRewrite] },
     ),

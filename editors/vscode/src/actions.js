@@ -1,8 +1,9 @@
 // What menus and the light bulb do: put a place into the chat, start a task about it, write a commit message.
 const { spawn } = require('node:child_process')
 const vscode = require('vscode')
+const notebooks = require('./notebooks')
 
-const { languages, l10n, window, workspace } = vscode
+const { Uri, languages, l10n, window, workspace } = vscode
 
 /** The document and lines of an action: as given, or those of the active editor. Lines count from 1. */
 function placeOf(uri, range) {
@@ -14,8 +15,8 @@ function placeOf(uri, range) {
   return { document, first: lines.start.line + 1, last: last + 1, isEmpty: lines.isEmpty }
 }
 
-/** The path as a mention names it: relative to its folder. */
-const pathOf = (uri) => workspace.asRelativePath(uri, (workspace.workspaceFolders ?? []).length > 1)
+/** The path as a mention names it: relative to its folder. A cell's is that of its notebook. */
+const pathOf = ({ fsPath }) => workspace.asRelativePath(Uri.file(fsPath), (workspace.workspaceFolders ?? []).length > 1)
 const mention = (path, lines = '') => (/\s/.test(path) ? `@"${path}${lines}"` : `@${path}${lines}`)
 
 /** Run an action and say what went wrong. */
@@ -31,6 +32,8 @@ const telling =
 
 const addSelection = telling(({ pages }, uri, range) => {
   const { document, first, last, isEmpty } = placeOf(uri, range)
+  const cell = notebooks.findCell(document)
+  if (cell) return pages.insert(`${mention(pathOf(document.uri))} (${nameOf(cell)}) `)
   const lines = isEmpty ? '' : first === last ? `:${first}` : `:${first}-${last}`
   return pages.insert(`${mention(pathOf(document.uri), lines)} `)
 })
@@ -58,25 +61,56 @@ const addProblems = telling(({ pages }, given) => {
   return pages.insert(`${lines.join('\n')}\n`)
 })
 
+/** As the model counts the cells. */
+const nameOf = ({ index }) => l10n.t('cell {0}', index + 1)
+
+/** The cell of a menu, or the one that is selected. */
+function selectedCell(given) {
+  const { notebook, selection } = window.activeNotebookEditor ?? {}
+  const cell = given?.document ? given : notebook?.cellCount && notebook.cellAt(selection.start)
+  if (!cell) throw new Error(l10n.t('Select a cell of a notebook first.'))
+  return cell
+}
+
+const actOnCell = (name) =>
+  telling((parts, given) => {
+    const { document } = selectedCell(given)
+    return act(name)(parts, document.uri, new vscode.Range(0, 0, document.lineCount, 0))
+  })
+
+/** Begin a prompt for a new cell; the person says what is to be in it. */
+const generateCell = telling(({ pages }, given) => {
+  const cell = selectedCell(given)
+  return pages.insert(l10n.t('Below {0} of {1}, add a cell that', nameOf(cell), mention(pathOf(cell.document.uri))) + ' ')
+})
+
+/** The lines of a place in its file, and their text; of a cell, those that hold it. */
+async function linesOf({ document, first, last }) {
+  const cell = notebooks.findCell(document)
+  if (!cell) return { first, last, text: document.getText(new vscode.Range(first - 1, 0, last, 0)) }
+  const { lines, start, end } = await notebooks.findLines(cell)
+  return { first: start + 1, last: end, text: lines.slice(start, end).join('\n'), cell: cell.index + 1 }
+}
+
 /** Start a task about a place. `problems` are what the editor says about it. */
 const act = (name) =>
   telling(async ({ backend, pages }, uri, range, problems) => {
-    const { document, first, last } = placeOf(uri, range)
+    const place = placeOf(uri, range)
+    const { document, first, last } = place
     const said =
       problems ??
       languages
         .getDiagnostics(document.uri)
         .filter(({ range: at }) => at.start.line < last && at.end.line >= first - 1)
         .map(({ message }) => message)
-    const folder = workspace.getWorkspaceFolder(document.uri)
+    const file = Uri.file(document.uri.fsPath)
+    const folder = workspace.getWorkspaceFolder(file)
     if (!folder) throw new Error(l10n.t('{0} is in no folder of this window.', document.fileName))
     const task = await backend.ask('action/run', {
       name,
       folder: folder.uri.fsPath,
-      path: workspace.asRelativePath(document.uri, false),
-      first,
-      last,
-      text: document.getText(new vscode.Range(first - 1, 0, last, 0)),
+      path: workspace.asRelativePath(file, false),
+      ...(await linesOf(place)),
       problems: said,
     })
     await pages.go(['task', task])
@@ -144,6 +178,9 @@ module.exports = {
   explain: act('explain'),
   fix: act('fix'),
   improve: act('improve'),
+  explainCell: actOnCell('explain'),
+  improveCell: actOnCell('improve'),
+  generateCell,
   commitMessage,
   stopCommitMessage,
 }

@@ -5,6 +5,8 @@ const vscode = require('vscode')
 
 /** Thrown if there is no Halocline here. */
 class NotInstalled extends Error {}
+/** Thrown in Restricted Mode: even to look for a command could run one of the folder's. */
+class NotTrusted extends Error {}
 
 const isWindows = process.platform === 'win32'
 
@@ -12,8 +14,14 @@ const isWindows = process.platform === 'win32'
 const ownPython = (context) =>
   join(context.globalStorageUri.fsPath, 'python', isWindows ? 'Scripts/python.exe' : 'bin/python')
 
-/** Return the words of the command. Raises NotInstalled. */
+function requireTrust() {
+  const { isTrusted } = vscode.workspace
+  if (!isTrusted) throw new NotTrusted(vscode.l10n.t('Restricted Mode: Halocline reads and runs nothing of this folder until you trust it.'))
+}
+
+/** Return the words of the command. Raises NotInstalled, NotTrusted. */
 async function findCommand(context) {
+  requireTrust()
   const configured = vscode.workspace.getConfiguration('halocline').get('command') ?? []
   if (configured.length) return configured
   const own = ownPython(context)
@@ -78,4 +86,13 @@ function tryCommand([program, ...words]) {
 const quote = (word) => (/\s/.test(word) ? `"${word}"` : word)
 const splitWords = (text) => [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)
 
-module.exports = { NotInstalled, chooseCommand, findCommand, findOnPath, ownPython, selectedPython }
+module.exports = {
+  NotInstalled,
+  NotTrusted,
+  chooseCommand,
+  findCommand,
+  findOnPath,
+  ownPython,
+  requireTrust,
+  selectedPython,
+}

@@ -4,7 +4,7 @@ const { execFile } = require('node:child_process')
 const { mkdirSync, rmSync } = require('node:fs')
 const { dirname } = require('node:path')
 const vscode = require('vscode')
-const { findOnPath, ownPython, selectedPython } = require('./command')
+const { findOnPath, ownPython, requireTrust, selectedPython } = require('./command')
 
 const { l10n, window } = vscode
 const NEWEST_FIRST = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3', 'python.exe', 'python']
@@ -17,6 +17,12 @@ const run = (program, words, signal, cwd) =>
       error ? reject(new Error(`${program} ${words.join(' ')}\n${out}${problems}`.trim())) : resolve(out),
     ),
   )
+
+/** What failed. pip's last line says that no version was found, also where nothing was reached. */
+const explain = (output) =>
+  /connection broken by|Could not fetch URL/.test(output)
+    ? l10n.t('the package index, where the libraries that it needs are, was not reached. Connect, then try again.')
+    : output.split('\n').at(-1)
 
 async function findPython(signal) {
   const found = [await selectedPython(), ...NEWEST_FIRST.map((name) => findOnPath([name]))].filter(Boolean)
@@ -43,6 +49,7 @@ async function install(context) {
     await window.withProgress(options, async (progress, token) => {
       const stop = new AbortController()
       token.onCancellationRequested(() => stop.abort())
+      requireTrust()
       progress.report({ message: l10n.t('looking for Python') })
       const python = await findPython(stop.signal)
       mkdirSync(dirname(place), { recursive: true })
@@ -65,7 +72,7 @@ async function install(context) {
     rmSync(place, { recursive: true, force: true })
     if (error.name === 'AbortError' || error.code === 'ABORT_ERR') return false
     const copy = l10n.t('Copy the Output')
-    const text = l10n.t('Halocline could not be installed: {0}', error.message.split('\n').at(-1))
+    const text = l10n.t('Halocline could not be installed: {0}', explain(error.message))
     if ((await window.showErrorMessage(text, copy)) === copy) await vscode.env.clipboard.writeText(error.message)
     return false
   }

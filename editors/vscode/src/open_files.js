@@ -14,6 +14,7 @@ class OpenFiles {
       window.tabGroups.onDidChangeTabs(later),
       window.onDidChangeActiveTextEditor(later),
       window.onDidChangeVisibleTextEditors(later),
+      window.onDidChangeVisibleNotebookEditors(later),
     ]
   }
 
@@ -28,7 +29,10 @@ function describe() {
   const visible = [active, ...window.visibleTextEditors.filter((editor) => editor !== active)]
   const tabs = window.tabGroups.all.flatMap((group) => group.tabs)
   return {
-    visible: paths(visible.map((editor) => editor?.document.uri)),
+    visible: paths([
+      ...visible.map((editor) => editor?.document.uri),
+      ...window.visibleNotebookEditors.map(({ notebook }) => notebook.uri),
+    ]),
     open: paths(tabs.map(({ input }) => input?.uri)),
   }
 }

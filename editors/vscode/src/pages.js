@@ -2,7 +2,7 @@
 const { randomUUID } = require('node:crypto')
 const vscode = require('vscode')
 const { folderPaths } = require('./backend')
-const { NotInstalled } = require('./command')
+const { NotInstalled, NotTrusted } = require('./command')
 
 const { Uri, ViewColumn, l10n, window } = vscode
 const VIEW = 'halocline.chat'
@@ -21,6 +21,7 @@ class Pages {
     backend.on('page/closed', ({ page, code }) => this.byName.get(page)?.send({ type: 'closed', code }))
     context.subscriptions.push(
       backend.onEnd(() => this.all().forEach((page) => page.send({ type: 'closed', code: 1006 }))),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.all().forEach((page) => page.load())),
       vscode.workspace.onDidChangeWorkspaceFolders(() => backend.notify('editor/folders', { folders: folderPaths() })),
     )
   }
@@ -163,6 +164,8 @@ class Page {
         return (await require('./command').chooseCommand()) && this.load()
       case 'again':
         return this.load()
+      case 'trust':
+        return vscode.commands.executeCommand('workbench.trust.manage')
       case 'copy':
         return vscode.env.clipboard.writeText(`${this.failure.message}\n${this.failure.details ?? ''}`)
       case 'log':
@@ -216,12 +219,15 @@ function renderError(error) {
   const nonce = randomUUID()
   const button = (name, text, kind = '') => `<button data-does="${name}" class="${kind}">${escapeHtml(text)}</button>`
   const install = error instanceof NotInstalled
+  const buttons =
+    error instanceof NotTrusted
+      ? button('trust', l10n.t('Trust This Folder…'))
+      : (install ? button('install', l10n.t('Install')) : button('again', l10n.t('Try Again'))) +
+        button('choose', l10n.t('Choose the Command…'), 'other') +
+        (install ? button('again', l10n.t('Try Again'), 'other') : button('copy', l10n.t('Copy'), 'other')) +
+        button('log', l10n.t('Show Log'), 'other')
   const body =
-    `<p>${escapeHtml(error.message)}</p>${error.details ? `<pre>${escapeHtml(error.details)}</pre>` : ''}<p>` +
-    (install ? button('install', l10n.t('Install')) : button('again', l10n.t('Try Again'))) +
-    button('choose', l10n.t('Choose the Command…'), 'other') +
-    (install ? button('again', l10n.t('Try Again'), 'other') : button('copy', l10n.t('Copy'), 'other')) +
-    `${button('log', l10n.t('Show Log'), 'other')}</p>` +
+    `<p>${escapeHtml(error.message)}</p>${error.details ? `<pre>${escapeHtml(error.details)}</pre>` : ''}<p>${buttons}</p>` +
     `<script nonce="${nonce}">const editor = acquireVsCodeApi();` +
     "addEventListener('click', ({ target }) => target.dataset.does && editor.postMessage({ type: target.dataset.does }))</script>"
   return document(`script-src 'nonce-${nonce}'`, body)

@@ -60,7 +60,6 @@ FLAGS = (
     "--bind-addr=127.0.0.1:0",
     "--disable-telemetry",
     "--disable-update-check",
-    "--disable-workspace-trust",
     "--disable-getting-started-override",
     "--reconnection-grace-time=1",
 )
@@ -105,6 +104,11 @@ class CodeServer:
     def reset_settings(self) -> None:
         self._settings = {}
         self.change_settings(SETTINGS)
+
+    def read_unsaved(self) -> str:
+        """What windows keep of unsaved texts, for when they are loaded again."""
+        kept = (self._data / "User" / "Backups").rglob("*")
+        return "".join(path.read_text(errors="replace") for path in kept if path.is_file())
 
     def install(self, vsix: Path) -> None:
         """Install an extension, or another version of it; pages that are opened or reloaded then have it."""

@@ -63,6 +63,10 @@ class Editors:
         """The active editor of one file."""
         return self.page.locator(".editor-group-container.active .editor-instance > .monaco-editor")
 
+    def cell_line(self, text: str) -> Locator:
+        """A line in a cell of the notebook in front."""
+        return self.page.locator(".notebookOverlay .view-line").filter(has_text=text).first
+
     async def read(self, editor: Locator) -> str:
         """The lines in view, of `original`, `modified` or `text_editor`."""
         lines = await editor.locator(".view-lines .view-line").evaluate_all(

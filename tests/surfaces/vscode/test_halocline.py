@@ -1,6 +1,7 @@
 """The extension in a real VS Code, as a person uses it. The model is the wire-level server."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -26,6 +27,29 @@ PIXEL = bytes.fromhex(
     "0000000049454e44ae426082"
 )
 REPLACE = Call("replace_in_file", {"path": "old.txt", "diff": "------- SEARCH\nb\n=======\nB\n+++++++ REPLACE\n"})
+NOTEBOOK: dict[str, Any] = {
+    "cells": [
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "id": "one",
+            "metadata": {},
+            "outputs": [{"name": "stdout", "output_type": "stream", "text": ["3\n"]}],
+            "source": ["x = 1\n", "y = 2"],
+        },
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": "two",
+            "metadata": {},
+            "outputs": [],
+            "source": ["z = 3"],
+        },
+    ],
+    "metadata": {"language_info": {"name": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
 ASK = Call("ask_followup_question", {"question": "Which?", "options": ["tabs", "spaces"]})
 
 
@@ -147,6 +171,38 @@ async def test_an_edit_keeps_what_is_typed_in_an_editor_and_not_saved(open_workb
     assert [tab.is_dirty for tab in await workbench.editors.list_tabs()] == [False]
 
 
+async def test_an_edit_of_an_open_notebook_keeps_unsaved_cells_and_outputs_and_is_undone(
+    open_workbench, folder, model, code_server
+):
+    (folder / "sum.ipynb").write_text(json.dumps(NOTEBOOK, indent=1) + "\n")
+    edit = Call("replace_in_file", {"path": "sum.ipynb", "old_text": '"y = 2"', "new_text": '"y = 20"'})
+    server = await model.answers(Turn(text="I change it.", calls=(edit,)), Turn(text="It is better."))
+    workbench = await open_workbench(folder)
+    await workbench.open_file("sum.ipynb")
+    await workbench.editors.cell_line("z").click()
+    await workbench.page.keyboard.press("End")
+    await workbench.page.keyboard.insert_text("33")
+    await asyncio.to_thread(wait_until, lambda: "z = 333" in code_server.read_unsaved())
+    await workbench.reload()
+    view = await open_chat(workbench)
+    await workbench.editors.cell_line("y").click()
+    await workbench.run_command("Halocline: Improve Jupyter Cell")
+    await workbench.editors.wait_for_diff()
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "It is better.")
+    assert "Improve cell 1 of sum.ipynb:18-19:" in str(server.requests[0].body)
+    first, second = json.loads((folder / "sum.ipynb").read_text())["cells"]
+    assert (first["source"], first["outputs"]) == (["x = 1\n", "y = 20"], NOTEBOOK["cells"][0]["outputs"])
+    assert second["source"] == ["z = 333"]
+    await workbench.page.locator(".tabs-container .tab.active:not(.dirty)").first.wait_for()
+    await workbench.editors.cell_line("y").click()
+    await asyncio.sleep(1)  # what the page still draws must not take the keys
+    await workbench.page.keyboard.press("Control+z")
+    await expect(workbench.editors.cell_line("y")).to_have_text("y\xa0=\xa02", timeout=30_000)
+    await workbench.run_command("Halocline: Generate Jupyter Cell…")
+    await expect(view.locator(".composer textarea")).to_have_value("Below cell 1 of @sum.ipynb, add a cell that ")
+
+
 async def test_errors_that_the_window_finds_after_an_edit_are_told_to_the_model(open_workbench, folder, model):
     (folder / "data.json").write_text('{"one": 1}\n')
     read = Call("read_file", {"path": "data.json"})
@@ -185,9 +241,9 @@ async def test_a_commit_message_is_stopped_and_keeps_what_has_come(open_workbenc
     await workbench.open_view("Source Control")
     box = workbench.page.locator(".scm-view .scm-input")
     await box.wait_for()
-    await workbench.run_command("Halocline: Write a Commit Message")
+    await workbench.run_command("Halocline: Generate Commit Message")
     await expect(box).to_contain_text("Add a file.")
-    await workbench.run_command("Halocline: Stop Writing the Commit Message")
+    await workbench.run_command("Halocline: Stop Generating the Commit Message")
     await asyncio.sleep(1)  # what was on its way is there
     kept = await box.inner_text()
     await asyncio.sleep(1)
@@ -255,6 +311,29 @@ async def test_a_window_that_is_reloaded_in_mid_task_goes_on_where_it_was(open_w
     await workbench.editors.press_title_button("Accept Edit")
     await sees(view, "The letter is big.")
     assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+async def test_a_command_that_runs_when_its_window_is_reloaded_is_said_to_have_been_stopped(
+    open_workbench, folder, model
+):
+    ticks = "for i in $(seq 60); do echo tick $i; sleep 1; done; echo > ended"
+    command = Call("execute_command", {"command": ticks, "requires_approval": True})
+    server = await model.answers(Turn(text="I run it.", calls=(command,)), Turn(text="I see."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Run it")
+    await view.locator(".approves:enabled").first.click()
+    await sees(view, "tick 2")
+    await workbench.reload()
+    view = await open_chat(workbench)
+    for text in ("Run it", "I run it.", "stopped"):
+        await view.locator(".log").get_by_text(text, exact=True).first.wait_for()
+    is_running = ["pgrep", "-f", "echo tick"]
+    await asyncio.to_thread(wait_until, lambda: subprocess.run(is_running, check=False).returncode == 1)
+    await view.get_by_role("button", name="Continue").click()
+    await sees(view, "I see.")
+    assert "Interrupted before this call ended." in str(server.requests[-1].body)
+    assert not (folder / "ended").exists()
 
 
 async def test_a_view_that_was_hidden_shows_all_that_happened_meanwhile(open_workbench, folder, model):
@@ -345,6 +424,25 @@ async def test_a_command_that_does_not_start_says_why_and_is_tried_again(open_wo
     code_server.change_settings({"halocline.command": [sys.executable, "-m", "halocline"]})
     await asyncio.sleep(2)  # until the window has the setting
     await view.get_by_role("button", name="Try Again").click()
+    await view.locator("[data-ready=open]").wait_for()
+
+
+async def test_in_restricted_mode_nothing_starts_until_the_person_trusts_the_folder(
+    open_workbench, folder, model, code_server
+):
+    await model.answers()
+    code_server.change_settings(
+        {"security.workspace.trust.enabled": True, "security.workspace.trust.startupPrompt": "never"}
+    )
+    workbench = await open_workbench(folder)
+    await workbench.open_view("Halocline")
+    view = workbench.view(ID)
+    await sees(view, "Restricted Mode: Halocline reads and runs nothing of this folder")
+    await workbench.run_command("Halocline: Restart")
+    await workbench.notification("Restricted Mode").wait_for()
+    assert subprocess.run(["pgrep", "-f", f"halocline editor -- {folder}"], check=False).returncode == 1
+    await view.get_by_role("button", name="Trust This Folder…").click()
+    await workbench.page.locator(".workspace-trust-editor").get_by_role("button", name="Trust", exact=True).click()
     await view.locator("[data-ready=open]").wait_for()
 
 

@@ -101,3 +101,26 @@ def test_every_command_is_registered_and_every_registered_command_is_listed() ->
     for names in re.findall(r"for \(const name of \[([^\]]*)\]", script):
         registered |= {f"halocline.{name}" for name in re.findall(r"'(\w+)'", names)}
     assert registered == listed
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("add to", "addSelection"),
+        ("add to", "addFile"),
+        ("add terminal output to", "addTerminalSelection"),
+        ("jump to chat input", "focus"),
+        ("generate commit message", "commitMessage"),
+        ("explain with", "explain"),
+        ("fix with", "fix"),
+        ("improve with", "improve"),
+        ("explain jupyter cell", "explainCell"),
+        ("improve jupyter cell", "improveCell"),
+        ("generate jupyter cell", "generateCell"),
+        ("new task", "newTask"),
+        ("mcp servers", "mcp"),
+    ],
+)
+def test_what_a_person_types_for_a_command_of_cline_finds_ours_in_the_palette(typed: str, command: str) -> None:
+    title = iter(json.loads((SOURCE / "package.nls.json").read_text())[f"command.{command}"].lower().split())
+    assert all(any(word.startswith(part) for word in title) for part in typed.split())

@@ -60,7 +60,9 @@ NOISE = (
     "vscode-log:",  # its own log, which a reload closes
     "Canceled: Canceled",  # what it no longer waits for
     "[CHAT] extension request ERRORED",  # a model that refused, which is told to whoever asked
+    "is already registered",  # its extensions that start only in a trusted folder
     "Found unexpected null",  # its view, if the window ends while it is drawn
+    "Cannot read properties of null (reading 'classList')",  # the frame around a page that is replaced while it loads
 )
 """Messages of VS Code about parts that were not compiled, and about itself."""
 

@@ -64,11 +64,13 @@ def make_code_action(
     last: int | None = None,
     text: str | None = None,
     problems: Sequence[str] = (),
+    cell: int | None = None,
 ) -> tuple[UserPart, ...]:
     """Return the prompt of a code action: its text, then notes on the code and its problems.
 
     `path` is relative to the workspace or absolute, the lines count from 1, and without them the whole file is meant.
     `text` is the code as the editor has it; with None, the file is mentioned, which reads it when the prompt is sent.
+    In a notebook it is the lines of its JSON that hold the `cell`, of which `read_file` counts the same.
 
     Raises:
         KeyError: there is no such action.
@@ -77,7 +79,7 @@ def make_code_action(
     lines = "" if first is None else f":{first}" if last in (None, first) else f":{first}-{last}"
     if text is None:
         return (Text(action.prompt.format(place=f"{format_mention(path)}{lines}")), *_note_problems(problems))
-    shown = f"{make_printable(path)}{lines}"
+    shown = f"{'' if cell is None else f'cell {cell} of '}{make_printable(path)}{lines}"
     prompt = Text(action.prompt.format(place=escape_mentions(shown)))
     return (prompt, _note_code(shown, text, first or 1), *_note_problems(problems))
 

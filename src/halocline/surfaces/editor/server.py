@@ -72,7 +72,10 @@ class EditorProblems:
 
 
 class CodeActionRequest(Value, frozen=True):
-    """A part of a file, with its text as the editor has it and what the editor says about it. Lines count from 1."""
+    """A part of a file, with its text as the editor has it and what the editor says about it. Lines count from 1.
+
+    If it is a `cell` of a notebook, text and lines are those of the file, which is JSON.
+    """
 
     name: str
     folder: str
@@ -81,13 +84,16 @@ class CodeActionRequest(Value, frozen=True):
     last: int
     text: str
     problems: tuple[str, ...] = ()
+    cell: int | None = None
 
 
 async def run_code_action(tasks: OpenTasks, given: CodeActionRequest) -> str:
     """Start a task for the action and return its id. Raises UsageError and what `Client.start` does."""
     if given.name not in CODE_ACTIONS:
         raise UsageError(f"There is no action {given.name!r}.", "Update the extension or Halocline.")
-    content = make_code_action(given.name, given.path, given.first, given.last, given.text, given.problems)
+    content = make_code_action(
+        given.name, given.path, given.first, given.last, given.text, given.problems, cell=given.cell
+    )
     task = await tasks.begin(wire.Begin("", given.folder, (), mode=CODE_ACTIONS[given.name].mode))
     await tasks.client.pass_on(cmd.SubmitPrompt(task=task, content=content, verbatim=True))
     return task
@@ -132,7 +138,8 @@ class OpenFiles:
         """Change and save a file that is open. False for others, which are written on disk."""
         if self._requests.are_paused:
             return False
-        return await self._requests.ask(self._peer.request("file/write", {"path": path, "text": text}), path) is True
+        request = self._peer.request("file/write", {"path": path, "text": text})
+        return await self._requests.ask(request, path, wait=10.0) is True  # formatters run with a save
 
 
 CLOSING_TIME = 5.0
