@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.journeys.soundness import assert_sound
+from tests.samples import SAMPLED
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import StopReason
@@ -134,7 +135,7 @@ def note(journey):
     return path.read_bytes() if path.exists() else None
 
 
-@pytest.mark.parametrize("count", POINTS)
+@pytest.mark.parametrize("count", POINTS[1::2] if SAMPLED else POINTS)
 async def test_a_killed_task_loses_nothing_that_was_shown_and_goes_on_where_it_was(journey, script, tmp_path, count):
     killed = await asyncio.to_thread(kill_at, journey, script, tmp_path, count)
     before = fold_events(journey.logged)

@@ -4,6 +4,7 @@ import codecs
 
 import pytest
 from tests.journeys.test_mentions import notes
+from tests.pairings import each_with_each
 
 from halocline.edits.diff import make_diff
 from halocline.edits.text import decode_text
@@ -108,8 +109,7 @@ async def test_text_that_shows_its_encoding_is_edited_in_it(journey, encoding):
     assert place.read_bytes() == text.replace(OLD, NEW + new).encode(encoding)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("encoding", DECLARED)
+@pytest.mark.parametrize(("encoding", "way"), each_with_each(list(DECLARED), list(WAYS)))
 async def test_a_declared_encoding_is_the_one(journey, encoding, way):
     WAYS[way](journey, encoding)
     chosen = {"*.txt": encoding} if way == "setting" else {"*.ini": "cp037"}
@@ -118,21 +118,21 @@ async def test_a_declared_encoding_is_the_one(journey, encoding, way):
     assert empty[:3] == [(NEW + DECLARED[encoding][1]).encode(encoding)] * 3
 
 
-@pytest.mark.parametrize(
-    ("encoding", "words"),
-    [
-        ("cp1253", GREEK[0]),
-        ("cp1250", POLISH[0]),
-        ("cp874", THAI[0]),
-        ("cp1251", "ОШИБКА ЧТЕНИЯ"),
-        ("gbk", "名称"),
-        ("cp932", "ﾃｽﾄ"),
-        ("euc_kr", "서버"),
-        ("big5", "檔"),
-    ],
-)
-@pytest.mark.parametrize("new", ["ü", "é", "©", "·", "я", "行", "€"])
-async def test_a_file_of_an_uncertain_encoding_gets_no_character_of_another(journey, encoding, words, new):
+UNCERTAIN = {
+    "cp1253": GREEK[0],
+    "cp1250": POLISH[0],
+    "cp874": THAI[0],
+    "cp1251": "ОШИБКА ЧТЕНИЯ",
+    "gbk": "名称",
+    "cp932": "ﾃｽﾄ",
+    "euc_kr": "서버",
+    "big5": "檔",
+}
+
+
+@pytest.mark.parametrize(("encoding", "new"), each_with_each(list(UNCERTAIN), ["ü", "é", "©", "·", "я", "行", "€"]))
+async def test_a_file_of_an_uncertain_encoding_gets_no_character_of_another(journey, encoding, new):
+    words = UNCERTAIN[encoding]
     data = text_of(words).encode(encoding)
     file = decode_text(data)
     after, told = await edit_in_all_ways(journey, file.text, data, new)

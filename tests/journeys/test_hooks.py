@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.pairings import each_with_each
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.hooks import HookStatus
@@ -412,8 +413,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("moment", ["PreToolUse", "PostToolUse"])
-@pytest.mark.parametrize("script", WRITERS)
+@pytest.mark.parametrize(("script", "moment"), each_with_each(list(WRITERS), ["PreToolUse", "PostToolUse"]))
 async def test_a_hook_that_writes_a_file_goes_on_running(journey, script, moment):
     (journey.workspace / "check.py").write_text("import sys\nopen(sys.argv[1], 'a').write('seen\\n')\n")
     (journey.workspace / "b1.txt").write_text("x\n")

@@ -6,6 +6,7 @@ from contextlib import aclosing, suppress
 
 import pytest
 from msgspec.structs import replace
+from tests.samples import choose
 
 from halocline.context.token_estimate import request_tokens
 from halocline.ports.model import Request, Terms
@@ -381,7 +382,7 @@ FOUND = [1366]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hundred", range(10))
+@pytest.mark.parametrize("hundred", range(choose(10, 3)))
 async def test_whatever_happens_in_a_tree_its_bill_is_within_its_limit(hundred):
     refused = 0
     for seed in (*range(hundred * 100, hundred * 100 + 100), *FOUND[hundred : hundred + 1]):

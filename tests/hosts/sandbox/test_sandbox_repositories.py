@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.hosts.conftest import Runner
+from tests.pairings import each_with_each
 
 from halocline.git.git_folder import list_own_folders
 from halocline.hosts.sandbox.mounts import SandboxRequest
@@ -157,8 +158,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", [".", "nested"])
-@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize(("what", "where"), each_with_each(list(HOSTILE), [".", "nested"]))
 async def test_a_git_file_of_others_opens_no_folder(sandboxed: Sandboxed, what: str, where: str) -> None:
     victim, workspace = sandboxed.place / "victim", sandboxed.place / "hostile"
     (workspace / where).mkdir(parents=True)

@@ -1,7 +1,8 @@
 """A process that has imported `halo` and forks for each start of it: imports are two thirds of what a start costs.
 
 It reads requests from a socket, each with an open socket for the answers (the process id, then the exit code) and the
-three standard streams. It ends when nobody can ask any more. `forked.py` asks.
+three standard streams; or with further modules and a socket, on which a fork serves that has imported them as well. It
+ends when nobody can ask any more. `forked.py` asks.
 """
 
 import atexit
@@ -20,6 +21,7 @@ import tempfile
 import termios
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +35,16 @@ except SystemExit:
     print()
     print(*(name for name in sys.modules if not name.startswith("_")))
 """
+_SCRIPT = """
+[[turn]]
+call = [
+    {tool = "write_to_file", arguments = {path = "a.txt", content = "a"}},
+    {tool = "read_file", arguments = {path = "a.txt"}},
+    {tool = "execute_command", arguments = {command = "cat a.txt", requires_approval = false}},
+]
+[[turn]]
+text = "Hello."
+"""
 _OF_OTHER_RUNS = (
     "halocline.client.client",
     "halocline.surfaces.web.command",
@@ -42,18 +54,31 @@ _OF_OTHER_RUNS = (
     "halocline.surfaces.cli.live.live_screen",
     "halocline.surfaces.cli.live.session",
     "halocline.surfaces.slash.dispatch",
+    "halocline.surfaces.cli.args.foreign_words",
+    "halocline.surfaces.cli.args.tasks",
+    "halocline.surfaces.cli.background.cut_short",
+    "halocline.surfaces.cli.commands.tasks",
+    "halocline.surfaces.cli.pickers",
+    "halocline.surfaces.cli.session.named_task",
+    "halocline.surfaces.context_report",
+    "halocline.surfaces.terminal.drawing.task_line",
+    "halocline.providers.openai_chat",
 )
-"""Of other commands, and of a run on a terminal."""
+"""Of other commands, of a run on a terminal, and of one with a model behind a server."""
 
 
-def import_halo(*also: str) -> None:
-    """Import what a run of `halo` imports: another process runs it and says. `also`: further modules."""
+def import_halo() -> None:
+    """Import what a run of `halo` with some calls imports: another process runs it and says."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "script.toml").write_text('[[turn]]\ntext = "Hello."\n')
+        Path(folder, "script.toml").write_text(_SCRIPT)
         env = {**os.environ, "HALOCLINE_HOME": f"{folder}/home"}
         done = subprocess.run([sys.executable, "-c", _FIRST_RUN], cwd=folder, env=env, capture_output=True, text=True)
     tempfile.tempdir = None  # each process finds its own
-    for name in (*done.stdout.splitlines()[-1].split(), *_OF_OTHER_RUNS, *also):
+    import_modules([*done.stdout.splitlines()[-1].split(), *_OF_OTHER_RUNS])
+
+
+def import_modules(names: Iterable[str]) -> None:
+    for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
     gc.freeze()
@@ -131,14 +156,21 @@ def run_halo() -> None:
         os._exit(end.code)
 
 
-def main(fd: int, *modules: str) -> None:
-    import_halo(*modules)
-    with socket.socket(fileno=fd) as requests:
-        request = serve(requests)
-    if request:
-        become_halo(*request)
-        run_halo()
+def main(fd: int) -> None:
+    import_halo()
+    while True:
+        with socket.socket(fileno=fd) as requests:
+            request = serve(requests)
+        if not request:
+            return
+        message, fds = request
+        if modules := json.loads(message).get("modules"):
+            import_modules(modules)
+            (fd,) = fds
+        else:
+            become_halo(message, fds)
+            run_halo()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]))

@@ -17,6 +17,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,20 +78,27 @@ class Forked:
 
 
 class ForkServer:
-    """The process that forks, which has also imported `modules`. It ends with the process that asks it."""
+    """The process that forks. It ends with the process that asks it."""
 
-    def __init__(self, environment: Mapping[str, str], modules: Sequence[str]) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._usual = _read_by_python(environment)
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", fork_server.__name__, str(theirs.fileno()), *modules],
+                [sys.executable, "-m", fork_server.__name__, str(theirs.fileno())],
                 cwd=ROOT,
                 env=dict(environment),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
+
+    def with_modules(self, modules: Sequence[str]) -> "ForkServer":
+        """Return a fork of it that has also imported these."""
+        server = copy(self)
+        server._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._send(json.dumps({"modules": modules}).encode(), [theirs.detach()]).close()
+        return server
 
     @property
     def fd(self) -> int:
@@ -181,7 +189,11 @@ def shared_fork_server(*modules: str) -> ForkServer | None:
     """The one of this process, which ends with it; none where nothing can be forked."""
     if not CAN_FORK:
         return None
-    server = ForkServer({"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}, modules)
+    if modules:
+        usual = shared_fork_server()
+        assert usual
+        return usual.with_modules(modules)
+    server = ForkServer({"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
     atexit.register(server.close)
     return server
 
