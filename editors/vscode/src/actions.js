@@ -81,7 +81,9 @@ const actOnCell = (name) =>
 /** Begin a prompt for a new cell; the person says what is to be in it. */
 const generateCell = telling(({ pages }, given) => {
   const cell = selectedCell(given)
-  return pages.insert(l10n.t('Below {0} of {1}, add a cell that', nameOf(cell), mention(pathOf(cell.document.uri))) + ' ')
+  return pages.insert(
+    l10n.t('Below {0} of {1}, add a cell that', nameOf(cell), mention(pathOf(cell.document.uri))) + ' ',
+  )
 })
 
 /** The lines of a place in its file, and their text; of a cell, those that hold it. */

@@ -16,7 +16,10 @@ const ownPython = (context) =>
 
 function requireTrust() {
   const { isTrusted } = vscode.workspace
-  if (!isTrusted) throw new NotTrusted(vscode.l10n.t('Restricted Mode: Halocline reads and runs nothing of this folder until you trust it.'))
+  if (!isTrusted)
+    throw new NotTrusted(
+      vscode.l10n.t('Restricted Mode: Halocline reads and runs nothing of this folder until you trust it.'),
+    )
 }
 
 /** Return the words of the command. Raises NotInstalled, NotTrusted. */
