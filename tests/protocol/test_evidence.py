@@ -1,6 +1,7 @@
 """The evidence at the end of a turn, folded from logs."""
 
 from msgspec.structs import replace
+from tests.tables import for_each
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.context_updates import ChangedFile
@@ -158,6 +159,23 @@ def test_errors_of_language_servers_are_new_until_a_list_of_all_shows_that_they_
     problems = [ev.MentionsResolved((Note("No errors in the files changed or read in this task.", "problems"),))]
     found = judge(edit(), ended, say("Done."), [], problems)
     assert (found.new_errors, found.gone_errors) == ((), ("a.py:3: y is not defined (pyflakes)",))
+
+
+@for_each(
+    "text",
+    (
+        "Unknown: no language server responded for the files changed or read in this task.",
+        "The editor shows no errors or warnings.",
+        "The editor shows 1 error and 0 warnings:\nb.py:1 | z\n  z is wrong",
+        "2 errors:\nb.py:1 | z\n  z is wrong\nand 1 more",
+        "Problems reported for this code:\n- line 1: z is wrong",
+    ),
+)
+def test_a_list_that_is_not_of_all_errors_says_of_none_that_it_is_gone(text):
+    note = Note("This edit introduced 1 error:\na.py:3 | x = y\n  y is not defined (pyflakes)", "diagnostics")
+    ended = ev.ToolCallEnded("e", "write_to_file", CallStatus.COMPLETED, ToolResult("e", (Text("ok"), note)))
+    problems = [ev.MentionsResolved((Note(text, "problems"),))]
+    assert judge(edit(), [ended], say("Done."), [], problems).gone_errors == ()
 
 
 def test_files_that_were_restored_are_edited_again():

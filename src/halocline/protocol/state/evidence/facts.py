@@ -26,6 +26,7 @@ LONGEST = 1000
 _PROSE = frozenset({".md", ".markdown", ".rst", ".adoc", ".txt", ".log", ".png", ".jpg", ".gif", ".svg", ".pdf"})
 """Files that no test reads, as a rule; so are those without an extension in capitals (README, LICENSE)."""
 _EDITS = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+_ALL_ERRORS = compile_later(r"(?:(\d+)|No) errors?\b")
 _PROBLEM = compile_later(r"(?m)^(\S.*?):(\d+) \| .*\n  (.*)$")
 _FAILED_TEST = compile_later(
     r"(?m)^(?:FAILED (\S+::\S+)|(?:FAIL|ERROR): (\w+) \(|[ \t]*--- FAIL: (\S+)|test (\S+) \.\.\. FAILED"
@@ -225,14 +226,14 @@ def _failed_tests(output: str) -> tuple[str, ...]:
 
 
 def _note_errors(e: EvidenceState, content: Sequence[Any], seq: int) -> EvidenceState:
-    """Add the errors of a note on new ones. A list of all errors of a moment says which of them are gone."""
+    """Add the errors of a note on new ones. A list that has as many as it says is of all: the others are gone."""
     for note in content:
         if not isinstance(note, Note) or note.source not in ("diagnostics", "problems"):
             continue
         found = tuple(Found(path, int(line), said, seq) for path, line, said in _PROBLEM.findall(note.text))
         if note.source == "diagnostics":
             e = replace(e, errors=(*e.errors, *found))
-        elif not note.text.startswith(("Unknown", "The editor shows")):  # which says nothing of files it does not check
+        elif (count := _ALL_ERRORS.match(note.text)) and len(found) == int(count[1] or 0):
             now = {(one.path, one.message) for one in found}
             gone = tuple(one for one in e.errors if (one.path, one.message) not in now)
             kept = tuple(one for one in e.errors if one not in gone)
