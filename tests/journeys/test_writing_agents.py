@@ -77,6 +77,9 @@ async def test_an_agent_writes_in_its_worktree_and_its_changes_are_reviewed_and_
     assert "It changed 2 files" in ended.review
     assert {change.path for change in journey.of(ev.FileChanged)} == {"a.txt", "new.py"}
     assert "worktree-alpha-" in git(journey, "branch", "--list", "worktree-*")
+    worktrees = client_of(journey, ()).worktrees_in(journey.workspace)
+    (work,) = await worktrees.list()
+    assert worktrees.find_tasks(work) == {ended.child: False}
 
 
 async def test_several_agents_on_the_same_lines_lose_neither_each_others_nor_the_persons_work(repository: Journey):
@@ -215,11 +218,13 @@ def sum_of_own(journey: Journey):
 async def test_what_an_agent_asks_is_asked_in_its_parent_with_its_name(repository: Journey):
     journey = repository
     asked: list[ev.ApprovalRequested] = []
+    waiting: list[list[str]] = []
 
     def answer(event: ev.Event) -> cmd.AnyCommand | None:
         if not isinstance(event, ev.ApprovalRequested):
             return None
         asked.append(event)
+        waiting.append(client.tasks.list_waiting())
         no = event.name == "write_to_file"
         choice = Choice.REJECT_ONCE if no else Choice.ALLOW_ONCE
         return cmd.ResolveApproval(task=journey.task, request=event.request, decision=choice)
@@ -236,6 +241,7 @@ async def test_what_an_agent_asks_is_asked_in_its_parent_with_its_name(repositor
         ("alpha", "replace_in_file"),
         ("alpha", "write_to_file"),
     ]
+    assert waiting == [[journey.task]] * 3
     assert "a git worktree of its own" in asked[0].detail
     assert "+one" in asked[1].diffs[0].text
     (began,) = journey.of(SubagentStarted)

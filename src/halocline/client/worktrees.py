@@ -10,5 +10,6 @@ from halocline.services.worktrees import (
     WorktreeService as WorktreeService,
     WorktreeWork as WorktreeWork,
     find_worktree_at as find_worktree_at,
+    name_repository as name_repository,
     name_worktree as name_worktree,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halocline.git.git_folder import GitFolder, list_own_folders, read_line, read_worktree
 from halocline.git.repository import Repository, check_ownership, find_repository
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 
 BRANCH = "worktree-"
@@ -93,6 +93,15 @@ def name_worktree(folder: str) -> str:
     place = Path(folder)
     is_gone = place.parent.name.endswith(_BESIDE) and not os.path.lexists(place)
     return place.name if is_gone else read_worktree(folder)
+
+
+def name_repository(folder: str) -> str:
+    """Return the name of the main folder of the worktree that a folder is in; empty if it cannot be told."""
+    try:
+        found = find_worktree_at(Path(folder))
+    except (HaloclineError, OSError):
+        return ""
+    return found.main.name if found else ""
 
 
 def find_worktree_at(folder: Path) -> Worktree | None:

@@ -74,15 +74,19 @@ class TaskService:
         return {name: pid for name in names if (pid := self.writer(name))}
 
     def list_waiting(self, tasks: Iterable[str] = ()) -> list[str]:
-        """Return the tasks that wait for a person, of those that are open and of these. Only their logs are read."""
-        opened = self.list_open()
-        return [name for name in {*opened, *tasks} if self._is_waiting(name, is_open=name in opened)]
+        """Return the tasks that wait for a person, of those that are open and of these. Only their logs are read.
 
-    def _is_waiting(self, name: str, *, is_open: bool) -> bool:
+        An agent is not among them unless it is one of these: what it asks, its parent asks, and it is asked once.
+        """
+        opened, named = self.list_open(), {*tasks}
+        return [name for name in {*opened, *named} if self._is_waiting(name, name in opened, name in named)]
+
+    def _is_waiting(self, name: str, is_open: bool, is_named: bool) -> bool:
         try:
-            return needs_person(fold_events(read_log(self._home.log(name))), is_open=is_open)
+            state = fold_events(read_log(self._home.log(name)))
         except HaloclineError:
             return False
+        return needs_person(state, is_open=is_open) and (is_named or state.subagents.subtask is None)
 
     async def label(self, command: Label, client: str) -> None:
         """Write a label into a task's log, or ask the process that writes it to do so.

@@ -4,7 +4,11 @@ import os
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from halocline.git.worktree_list import find_worktree_at as find_worktree_at, name_worktree as name_worktree
+from halocline.git.worktree_list import (
+    find_worktree_at as find_worktree_at,
+    name_repository as name_repository,
+    name_worktree as name_worktree,
+)
 from halocline.policy.gate import PolicyContext
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -56,12 +60,13 @@ class WorktreeService:
     def find_tasks(self, work: WorktreeWork) -> Mapping[str, bool]:
         """Return the tasks of a worktree, and whether each is open: the open ones, then those before, newest first.
 
-        A task is open there, too, if only one of its folders is, or if it is an agent's.
+        A task is open there, too, if only one of its folders is. Agents are among them.
         """
         folder = work.worktree.folder
         opened = [info.task for info in self._list_open(self._tasks.list_open()) if _has_folder_in(info, folder)]
-        found = self._tasks.search(TaskQuery(workspace=str(folder)))
-        return dict.fromkeys(opened, True) | {info.task: info.task in opened for info in found}
+        found = self._tasks.search(TaskQuery(workspace=str(folder), with_agents=True))
+        here = [info.task for info in found if not info.parent or info.workspace == str(folder)]
+        return dict.fromkeys(opened, True) | {task: task in opened for task in here}
 
     def _list_open(self, opened: Container[str], parent: str = "") -> Iterator[TaskInfo]:
         """Yield the open tasks of a parent, or of people, and below each those of its agents."""

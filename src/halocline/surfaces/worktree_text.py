@@ -36,10 +36,13 @@ def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     merged = done.merged
     if done.is_whole and not (merged.changed or merged.stays):
         return [f"Nothing to merge from {clean(name)}.", *describe_left(done)]
-    plain = [path for path in merged.changed if path not in merged.merges]
+    both, others = merged.merges, {*merged.added, *merged.deleted, *merged.merges}
     lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
     lines = lines if merged.changed or not merged.stays else ["Settled; no file of the main folder changes."]
-    lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
+    lines += name_paths("changed", [path for path in merged.changed if path not in others])
+    lines += [*name_paths("new", merged.added), *name_paths("deleted", merged.deleted)]
+    lines += name_paths("merged with your changes", [path for path in both if path not in merged.marked])
+    lines += name_paths("has conflict markers now", merged.marked)
     lines += name_paths("stays as the main folder has it, and counts as merged", merged.stays)
     undo = [f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed or merged.stays else []
     return [*lines, *describe_left(done), *undo]
@@ -67,7 +70,7 @@ def describe_conflict(conflict: Conflict, most: int = _LINES) -> list[str]:
 
 
 def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:
-    """Return what a merge left and how to go on; two empty texts if it left nothing."""
+    """Return what a merge left and how to go on; two empty texts if it left nothing, also no repository of its own."""
     conflicts, waiting = len(done.merged.conflicts), len(done.guarded)
     count = conflicts + waiting + len(done.refused) + len(done.merged.kept)
     again = f"halo worktrees merge {shlex.quote(name)}"
@@ -76,7 +79,10 @@ def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:
         sides = "--ours (as the main folder has it) or --theirs"
     hints = [f"To settle overlaps: {again} {sides}. In one file: --only FILE."] if conflicts else []
     hints += [f"To merge what an edit would ask about: {again} --guarded"] if waiting else []
-    return (f"{format_plural(count, 'file')} not merged.", " ".join(hints)) if count else ("", "")
+    hints += ["Copy or commit what is in a repository of its own; no merge takes it."] if done.apart else []
+    left = [format_plural(count, "file")] if count else []
+    left += [f"{len(done.apart)} in repositories of their own"] if done.apart else []
+    return (f"{' and '.join(left)} not merged.", " ".join(hints)) if left else ("", "")
 
 
 def describe_undone(restored: Restored) -> list[str]:

@@ -9,7 +9,7 @@ from halocline.protocol.messages import AssistantMessage, StopReason, Text, Tool
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED
-from halocline.surfaces.board.entries import Group, TaskEntry, fits_filter, list_rows, order_entries
+from halocline.surfaces.board.entries import Group, TaskEntry, fits_filter, list_rows, list_tasks, order_entries
 from halocline.surfaces.cli.board.drawing import draw_row
 
 EVIL = "\x1b[31mred\x1b[0m \x1b]52;c;ZXZpbA==\a \x9b2J \u202egnp.exe\u202c zero\u200bwidth \x07bell \x7f\nline"
@@ -75,9 +75,22 @@ def test_a_hostile_task_is_drawn_as_text(width: int) -> None:
 
 def test_sub_agents_stand_below_their_task_in_its_group() -> None:
     tasks = [make_info("old", 1.0), make_info("child", 9.0, "old"), make_info("new", 5.0)]
+    tasks.append(make_info("grandchild", 9.0, "child"))
     entries = [TaskEntry(info, writer="7" if info.parent else "") for info in tasks]
-    assert [entry.info.task for entry in order_entries(entries)[Group.ENDED]] == ["new", "old", "child"]
-    assert {row.group for row in list_rows(entries)} == {Group.ENDED}
+    assert [entry.info.task for entry in order_entries(entries)[Group.ENDED]] == ["new", "old", "child", "grandchild"]
+    rows = list_rows(entries)
+    assert {row.group for row in rows} == {Group.ENDED}
+    assert [row.task for row in list_tasks(rows)] == ["new", "old"]
+    assert [row.task for row in list_tasks(rows[2:])] == ["child"]
+
+
+def test_a_row_names_the_repository_of_its_worktree_and_the_tasks_that_it_waits_for() -> None:
+    numbered = (replace(event, seq=at, at=1.0, task="t") for at, event in enumerate((START, WAITS), 1))
+    state = fold_events(numbered)
+    row = TaskEntry(make_info("t"), state, "7", "w", None, "shop", ("mend it", "")).row
+    assert row.activity == "waits for mend it, bbbb"
+    text = "".join(part for line in draw_row(row, 120, 1.0) for _, part in line)
+    assert "shop ⎇ w" in text
 
 
 def test_a_filter_finds_words_in_what_is_known_of_a_task() -> None:

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,10 @@ async def test_a_worktree_stands_as_a_merge_would_find_it(bench: WorktreeBench, 
     assert await look() == "to merge: 2 files to merge +2 −1"
     change_line(bench.main / "a.txt", 2, "ours")
     assert await look() == "conflict: 2 files to merge +2 −1 · 1 conflict"
+    bench.git("init", "--quiet", "lib", folder=folder)
+    (folder / "lib/a.txt").write_text("own\n")
+    assert await look() == "conflict: 2 files to merge +2 −1 · 1 conflict · not merged: lib"
+    shutil.rmtree(folder / "lib")
     state = states.find(str(folder))
     assert state
     assert state.group == "261130-101501-abcd"

@@ -29,7 +29,7 @@ async def test_overlapping_lines_are_shown_and_the_exit_code_says_that_something
         1,
         [
             "Merged 1 file into the main folder; nothing is committed.",
-            "  changed  new.txt",
+            "  new  new.txt",
             "  conflict  a.txt",
             "    line 4",
             "    main folder:",
@@ -105,3 +105,29 @@ async def test_one_file_is_settled_alone_and_the_undo_names_what_it_left(halo: H
         ["Undone; no file had to change.", "  not undone, because you changed the same lines since  b.txt"],
     )
     assert "mine.txt" not in undone.err
+
+
+async def test_a_merge_says_what_became_of_each_file_and_fails_over_a_repository_that_it_leaves(
+    halo: Halo, main: Path
+) -> None:
+    (main / "gone.txt").write_text("old\n")
+    for words in ("add .", "-c user.name=x -c user.email=x@y commit -qm More"):
+        subprocess.run(["git", *words.split()], cwd=main, env=halo.env, check=True)
+    await halo.run("-p", "-w", "x", "-m", halo.script(DONE), "hi")
+    undone = await halo.run("worktrees", "undo", "x")
+    assert (undone.code, "Nothing was merged from x" in undone.err) == (2, True)
+    worktree = halo.root / "project-worktrees" / "x"
+    (worktree / "a.txt").write_text("1\n2\ntheirs\n4\n5\n")
+    (main / "a.txt").write_text("1\n2\nours\n4\n5\n")
+    (worktree / "new.txt").write_text("new\n")
+    (worktree / "gone.txt").unlink()
+    assert (await halo.run("worktrees", "merge", "x", "--markers")).out.splitlines()[1:4] == [
+        "  new  new.txt",
+        "  deleted  gone.txt",
+        "  has conflict markers now  a.txt",
+    ]
+    subprocess.run(["git", "init", "-q", "lib"], cwd=worktree, env=halo.env, check=True)
+    (worktree / "lib/a.txt").write_text("own\n")
+    left = await halo.run("worktrees", "merge", "x")
+    assert (left.code, "(a repository of its own)  lib" in left.out) == (1, True)
+    assert "1 in repositories of their own not merged." in left.err

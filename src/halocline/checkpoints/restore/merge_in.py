@@ -4,7 +4,7 @@ It is a restore whose steps come from another folder. So links are not followed,
 touched, and a process that is killed leaves a journal by which the next one undoes it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
@@ -58,15 +58,19 @@ class Conflict(Value, frozen=True):
 
 
 class Merged(Value, frozen=True):
-    """The result of a merge. `merges` are those of the `changed` files that both sides had changed.
+    """The result of a merge. Of the `changed` files, some are `added` or `deleted`; both sides had changed `merges`.
 
+    `marked` are those of `merges` that have conflict markers now.
     `stays` are those that already have it all, or that a choice leaves as they are. `kept` cannot be written: something
     that no checkpoint has is in the way. `undo` is the checkpoint before it.
     """
 
     undo: str = ""
     changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
     merges: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     kept: tuple[str, ...] = ()
@@ -94,6 +98,7 @@ class _Judged(Value, frozen=True):
     theirs: Entry | None
     becomes: Entry | None
     is_merged: bool = False
+    is_marked: bool = False
     conflict: Conflict | None = None
     stays: bool = False
 
@@ -219,7 +224,8 @@ def _judge_file(
     is_new = choice is not Choice.NONE and seen is not None and version not in seen
     choice = Choice.NONE if is_new else choice
     if is_text and (merged := merge_file(git, base, now, theirs, *_list_options(choice, source))):
-        return replace(judged, becomes=merged, is_merged=True, stays=merged == now)
+        is_marked = choice is Choice.MARKERS and merge_file(git, base, now, theirs) is None
+        return replace(judged, becomes=merged, is_merged=True, is_marked=is_marked, stays=merged == now)
     if choice in (Choice.OURS, Choice.THEIRS):
         return replace(judged, becomes=now if choice is Choice.OURS else theirs, stays=choice is Choice.OURS)
     hunks = list_hunks(git, base, now, theirs) if is_text and now and theirs else ()
@@ -245,14 +251,21 @@ def _explain(now: Entry | None, theirs: Entry | None) -> str:
 
 
 def _describe(undo: str, judged: Sequence[_Judged], possible: Collection[Path]) -> Merged:
+    def list_paths(ones: Iterable[_Judged]) -> tuple[str, ...]:
+        return tuple(_as_text(one.path) for one in ones)
+
     changing = [one for one in judged if one.becomes != one.now]
+    done = [one for one in changing if one.path in possible]
     return Merged(
         undo,
-        changed=tuple(_as_text(one.path) for one in changing if one.path in possible),
-        merges=tuple(_as_text(one.path) for one in changing if one.path in possible and one.is_merged),
-        stays=tuple(_as_text(one.path) for one in judged if one.stays),
+        changed=list_paths(done),
+        added=list_paths(one for one in done if not one.now),
+        deleted=list_paths(one for one in done if not one.becomes),
+        merges=list_paths(one for one in done if one.is_merged),
+        marked=list_paths(one for one in done if one.is_marked),
+        stays=list_paths(one for one in judged if one.stays),
         conflicts=tuple(one.conflict for one in judged if one.conflict),
-        kept=tuple(_as_text(one.path) for one in changing if one.path not in possible),
+        kept=list_paths(one for one in changing if one.path not in possible),
     )
 
 

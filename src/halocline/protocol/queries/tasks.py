@@ -56,7 +56,7 @@ class Order(StrEnum):
 class TaskQuery(Value, frozen=True):
     """Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds.
 
-    Sub-agents' tasks are found by their `parent` only.
+    Sub-agents' tasks are found by their `parent`, or all of them, wherever they work, `with_agents`.
     """
 
     words: str = ""
@@ -69,10 +69,13 @@ class TaskQuery(Value, frozen=True):
     order: Order | None = None
     limit: int | None = None
     parent: str = ""
+    with_agents: bool = False
 
 
 def fits_query(info: TaskInfo, query: TaskQuery) -> bool:
     """True if a task matches the query, not counting its `words`."""
+    if info.parent and query.with_agents:
+        return True
     return (
         info.parent == query.parent
         and (not query.workspace or info.workspace == query.workspace)

@@ -35,7 +35,7 @@ from halocline.git.worktrees import remove_worktree
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.presets import with_switches
 from halocline.ports.tool import Summary
-from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.errors import HaloclineError, ToolFailure, UsageError
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKind
 from halocline.protocol.left_out import LeftOut, name_some
 from halocline.protocol.permission_rules import Verdict
@@ -202,9 +202,10 @@ class Worktrees:
     async def undo(self, name: str) -> Restored:
         """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
         worktree = await self.find(name)
-        return await asyncio.to_thread(
-            undo_merge, open_store(self._stores, worktree, self._limits), make_key(worktree), name
-        )
+        store = open_store(self._stores, worktree, self._limits)
+        if not await asyncio.to_thread(read_record, store, worktree):
+            raise UsageError(f"Nothing was merged from {name}, or it was undone.")
+        return await asyncio.to_thread(undo_merge, store, make_key(worktree), name)
 
     async def discard(self, name: str, *, force: bool = False, may_lose: MayLose | None = None) -> Discarded:
         """Remove a worktree. With `force` also one with unmerged work.

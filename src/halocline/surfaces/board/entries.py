@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
+from itertools import zip_longest
 
 from msgspec.structs import replace
 
@@ -45,7 +46,8 @@ class BoardRow(Value, frozen=True):
     """A task as the board shows it. `activity` is its present work, its wait or its end; `reply` its latest words.
 
     `asked` is empty unless it needs a person, and `process` is the pid of its process. It waits for the tasks `after`.
-    `context` is the percentage that is left. `words` is what a filter looks at, in lower case.
+    `context` is the percentage that is left, and `repository` the name of its worktree's main folder. `words` is what
+    a filter looks at, in lower case.
     """
 
     task: str
@@ -59,6 +61,7 @@ class BoardRow(Value, frozen=True):
     words: str
     reply: str = ""
     worktree: str = ""
+    repository: str = ""
     work: WorktreeState | None = None
     parent: str = ""
     process: str = ""
@@ -77,13 +80,18 @@ class BoardRow(Value, frozen=True):
 
 
 class TaskEntry(Value, frozen=True, dict=True):
-    """A task of the board. `state` is None until its log was read; `writer` is the process that has it open."""
+    """A task of the board. `state` is None until its log was read; `writer` is the process that has it open.
+
+    `awaited` are the titles of the tasks that it waits for; empty for one that is not known.
+    """
 
     info: TaskInfo
     state: State | None = None
     writer: str = ""
     worktree: str = ""
     work: WorktreeState | None = None
+    repository: str = ""
+    awaited: tuple[str, ...] = ()
 
     @cached_property
     def group(self) -> Group:
@@ -119,7 +127,7 @@ class TaskEntry(Value, frozen=True, dict=True):
         model = clean(model_name(state.model.name if state else info.model))
         worktree = _one_line(self.worktree)
         standing = self.work.text if self.work else ""
-        known = (title, info.workspace, worktree, standing, model, info.task, self.group)
+        known = (title, info.workspace, worktree, self.repository, standing, model, info.task, self.group)
         return BoardRow(
             info.task,
             self.group,
@@ -132,6 +140,7 @@ class TaskEntry(Value, frozen=True, dict=True):
             _one_line(" ".join(known)).lower(),
             reply=_find_reply(state),
             worktree=worktree,
+            repository=_one_line(self.repository),
             work=self.work,
             parent=info.parent,
             process=self.writer,
@@ -146,7 +155,7 @@ class TaskEntry(Value, frozen=True, dict=True):
 
     def same_as(self, other: "TaskEntry") -> bool:
         """True if both show the same. States grow large, and are compared by identity."""
-        mine, theirs = ((one.info, one.writer, one.worktree, one.work) for one in (self, other))
+        mine, theirs = (replace(one, state=None) for one in (self, other))
         return self.state is other.state and mine == theirs
 
     @property
@@ -156,10 +165,10 @@ class TaskEntry(Value, frozen=True, dict=True):
             case Group.NEEDS_YOU:
                 return self._describe_wait() + ("" if self.writer else f" · {NO_PROCESS}")
             case Group.RUNNING:
-                return _describe_work(self.state)
+                return self._describe_work()
             case Group.CUT_SHORT:
                 open_work = self.state and (self.state.turn or self.state.queue.waits)
-                return "cut short" + (f": {_describe_work(self.state)}" if open_work else "")
+                return "cut short" + (f": {self._describe_work()}" if open_work else "")
         if self.state and self.state.queue.messages and self.state.last_end is None:
             return "stopped before it started"
         ended = STATUSES.get(self.info.status, self.info.status)
@@ -189,26 +198,27 @@ class TaskEntry(Value, frozen=True, dict=True):
         questions = state.pending.questions
         return f"asks: {_one_line(questions[0].question)}" if questions else "waits for you"
 
+    def _describe_work(self) -> str:
+        state = self.state
+        if state is None:
+            return "starting"
+        if state.turn is None and state.queue.waits:
+            waits = zip_longest(state.queue.waits[0].after, self.awaited, fillvalue="")
+            return f"waits for {', '.join(_one_line(title) or one[-_SHORT_ID:] for one, title in waits)}"
+        if state.compaction.running:
+            return "compacting"
+        started = [one.call for one in state.pending.calls if one.started]
+        if not started:
+            return "the model is working"
+        call = started[-1]
+        verb = UNSTARTED.get(call.name, f"{call.name} ") or "running "
+        return _one_line(verb + find_subject(call)) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
+
 
 def _is_cut_short(state: State) -> bool:
     """True if the process of a task that none has open ended in the middle of its work, and no one continued it."""
     end = state.last_end
     return state.turn is not None or bool(state.queue.waits) or (end is not None and end.text == PROCESS_ENDED)
-
-
-def _describe_work(state: State | None) -> str:
-    if state is None:
-        return "starting"
-    if state.turn is None and state.queue.waits:
-        return f"waits for {', '.join(one[-_SHORT_ID:] for one in state.queue.waits[0].after)}"
-    if state.compaction.running:
-        return "compacting"
-    started = [one.call for one in state.pending.calls if one.started]
-    if not started:
-        return "the model is working"
-    call = started[-1]
-    verb = UNSTARTED.get(call.name, f"{call.name} ") or "running "
-    return _one_line(verb + find_subject(call)) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
 
 
 def _find_reply(state: State | None) -> str:
@@ -229,9 +239,13 @@ def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:
     below: dict[str, list[TaskEntry]] = {}
     for entry in newest:
         below.setdefault(entry.info.parent, []).append(entry)
+
+    def list_below(task: str) -> list[TaskEntry]:
+        return [one for entry in below.get(task, ()) for one in (entry, *list_below(entry.info.task))]
+
     groups: dict[Group, list[TaskEntry]] = {group: [] for group in Group}
     for entry in below.get("", ()):
-        groups[entry.group] += [entry, *below.get(entry.info.task, ())]
+        groups[entry.group] += [entry, *list_below(entry.info.task)]
     return groups
 
 
@@ -242,6 +256,12 @@ def list_rows(entries: Sequence[TaskEntry]) -> list[BoardRow]:
         for group, ones in order_entries(entries).items()
         for row in (one.row for one in ones)
     ]
+
+
+def list_tasks(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return the rows that count as tasks: not those below another, which asks what they ask."""
+    there = {row.task for row in rows}
+    return [row for row in rows if row.parent not in there]
 
 
 def fits_filter(row: BoardRow, words: str) -> bool:

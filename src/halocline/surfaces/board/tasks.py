@@ -1,4 +1,4 @@
-"""All tasks of the home, and those of other processes as they change, with the sub-agents that work.
+"""All tasks of the home, and those of other processes as they change, with the sub-agents that work or left work.
 
 The list comes from the task index. A task that a process has open is followed in its log. Nothing is joined here: a
 client that joins can answer, and a task that no one attends would then wait for it.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from halocline.client.tasks import Client
-from halocline.client.worktrees import name_worktree
+from halocline.client.worktrees import name_repository, name_worktree
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
@@ -22,7 +22,7 @@ from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.board.entries import TaskEntry
-from halocline.surfaces.board.worktrees import WorktreeStates
+from halocline.surfaces.board.worktrees import Standing, WorktreeStates
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the list of tasks."""
@@ -41,12 +41,14 @@ class BoardTasks:
     ) -> None:
         self._client = client
         self._folder = folder
-        self._worktrees: dict[str, str] = {}
+        self._worktrees: dict[str, tuple[str, str]] = {}
+        """The name of the worktree and that of the repository by folder; empty for a folder in none."""
         self._states_of_worktrees = WorktreeStates(client, on_change)
         self.look_again = self._states_of_worktrees.look_again
         self._on_change = on_change
         self._on_problem = on_problem
         self._infos: list[TaskInfo] = []
+        self._working: set[str] = set()
         self._entries: dict[str, TaskEntry] = {}
         self._open: Mapping[str, str] = {}
         self._states: dict[str, State] = {}
@@ -58,13 +60,30 @@ class BoardTasks:
     def list_entries(self) -> list[TaskEntry]:
         """Return the tasks as they are now; what did not change is the same entry as before, with its row."""
         before, self._entries = self._entries, {}
-        for info in self._infos:
-            task, place = info.task, info.workspace
-            worktree = self._worktrees.get(place, ""), self._states_of_worktrees.find(place)
-            entry = TaskEntry(info, self._states.get(task), self._open.get(task, ""), *worktree)
+        titles = {info.task: info.name or info.title for info in self._infos}
+        for info in self._list_shown():
+            task, place, state = info.task, info.workspace, self._states.get(info.task)
+            name, repository = self._worktrees.get(place, ("", ""))
+            work = self._states_of_worktrees.find(place)
+            waits = state.queue.waits[0].after if state and state.queue.waits else ()
+            awaited = tuple(titles.get(one, "") for one in waits)
+            entry = TaskEntry(info, state, self._open.get(task, ""), name, work, repository, awaited)
             old = before.get(task)
             self._entries[task] = old if old and old.same_as(entry) else entry
         return [*self._entries.values()]
+
+    def _list_shown(self) -> list[TaskInfo]:
+        """Return the tasks, and of their agents those that work or left work in a worktree, with those above them."""
+        agents = {info.task: info for info in self._infos if info.parent}
+        shown = {task for task, info in agents.items() if task in self._working or self._has_work(info)}
+        for task in [*shown]:
+            while (task := agents[task].parent) in agents:
+                shown.add(task)
+        return [info for info in self._infos if not info.parent or info.task in shown]
+
+    def _has_work(self, info: TaskInfo) -> bool:
+        work = self._states_of_worktrees.find(info.workspace)
+        return work is not None and work.standing not in (Standing.UNCHANGED, Standing.GONE)
 
     async def watch(self) -> None:
         """Follow the tasks until canceled."""
@@ -82,10 +101,10 @@ class BoardTasks:
 
     async def refresh(self) -> None:
         """Look at the list once."""
-        infos, opened = await asyncio.to_thread(self._look)
-        has_changed = (infos, opened) != (self._infos, self._open)
-        self._infos, self._open = infos, opened
-        changed = {info.task: info.changed_at for info in infos}
+        seen = await asyncio.to_thread(self._look)
+        has_changed = seen != (self._infos, self._open, self._working)
+        self._infos, self._open, self._working = seen
+        opened, changed = self._open, {info.task: info.changed_at for info in self._list_shown()}
         for task, follower in [*self._followers.items()]:
             # One that ended over a damaged log would end over it again.
             if task not in opened or (follower.done() and self._followed_at[task] != changed.get(task)):
@@ -99,20 +118,20 @@ class BoardTasks:
 
     async def _watch_worktrees(self) -> None:
         while True:
-            infos = [info for info in self._infos if self._worktrees.get(info.workspace)]
+            infos = [info for info in self._infos if self._worktrees.get(info.workspace, ("", ""))[0]]
             changed = {info.workspace: info.changed_at for info in sorted(infos, key=lambda info: info.changed_at)}
             await self._states_of_worktrees.refresh(changed)
             await asyncio.sleep(LOOK_EVERY)
 
-    def _look(self) -> tuple[list[TaskInfo], dict[str, str]]:
+    def _look(self) -> tuple[list[TaskInfo], dict[str, str], set[str]]:
         tasks = self._client.tasks
-        parents = [task for task, state in [*self._states.items()] if state.subagents.running and task in self._open]
-        working = {one.child for task in parents for one in self._states[task].subagents.running}
-        children = [info for task in parents for info in tasks.search(TaskQuery(parent=task))]
-        found = tasks.search(TaskQuery(workspace=self._folder))
+        states = [state for task, state in [*self._states.items()] if task in self._open]
+        working = {one.child for state in states for one in state.subagents.running}
+        found = tasks.search(TaskQuery(workspace=self._folder, with_agents=True))
         for folder in {info.workspace for info in found} - self._worktrees.keys():
-            self._worktrees[folder] = name_worktree(folder)
-        return [*found, *(info for info in children if info.task in working)], tasks.list_open()
+            name = name_worktree(folder)
+            self._worktrees[folder] = name, name_repository(folder) if name else ""
+        return found, tasks.list_open(), working
 
     async def _follow(self, task: str) -> None:
         """Keep the state of a task that a process has open."""
@@ -126,7 +145,7 @@ class BoardTasks:
 
     async def read_closed(self) -> None:
         """Read the logs of the latest closed tasks, once after each change."""
-        closed = [info for info in self._infos if info.task not in self._open][:MOST_READ]
+        closed = [info for info in self._list_shown() if info.task not in self._open][:MOST_READ]
         for info in closed:
             if self._read_at.get(info.task) == info.changed_at:
                 continue

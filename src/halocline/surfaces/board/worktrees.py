@@ -124,11 +124,14 @@ def describe_state(seen: WorktreePreview) -> WorktreeState:
         standing = Standing.CONFLICT if conflicts else Standing.UNMERGED
     shown = {file.path: file for file in seen.changes.files if file.path in work.unmerged}.values()
     added, removed = sum(file.added or 0 for file in shown), sum(file.removed or 0 for file in shown)
-    parts = [f"{format_plural(len(work.left), 'file')} to merge +{added} −{removed}"] if work.left else [str(standing)]
+    files = len(work.unmerged) + len(work.unread)
+    parts = [f"{format_plural(files, 'file')} to merge +{added} −{removed}"] if files else []
     parts += [format_plural(conflicts, "conflict")] if conflicts else []
+    parts += [f"not merged: {clean(name_some(work.apart))}"] if work.apart else []
+    parts += [f"only staged: {clean(name_some(work.staged))}"] if work.staged else []
     name = work.worktree.name
     facts = len(work.left), added, removed, bool(work.undo)
-    return WorktreeState(name, standing, " · ".join(parts), *facts, attempt[1] if attempt else "")
+    return WorktreeState(name, standing, " · ".join(parts) or str(standing), *facts, attempt[1] if attempt else "")
 
 
 def describe_loss(work: WorktreeWork) -> list[str]:

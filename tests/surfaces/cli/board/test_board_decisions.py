@@ -47,7 +47,9 @@ def test_a_reason_and_an_answer_are_typed_and_sent_by_enter(halo: Halo, begin: B
 
 def test_questions_take_a_number_or_text(halo: Halo, begin: Begin, terminal: TmuxTerminal) -> None:
     begin(ASKS, OPEN, DONE, name="asking")
-    terminal.runs(BOARD).sees("asks: Which color?", "2   blue").decides("2").sees("asks: Which name?")
+    terminal.runs(BOARD).sees("asks: Which color?", "2   blue")
+    assert terminal.screen.count("blue") == 1
+    terminal.decides("2").sees("asks: Which name?")
     terminal.decides("t").sees("Enter takes it").says("Ada").sees("ended (1)")
     assert [event.answer for event in halo.log() if isinstance(event, ev.QuestionAnswered)] == ["blue", "Ada"]
 

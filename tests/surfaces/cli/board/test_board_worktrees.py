@@ -4,19 +4,23 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.surfaces.cli.board.conftest import BOARD
-from tests.surfaces.cli.halo_process import HALO, Halo
+from tests.surfaces.cli.board.conftest import BOARD, Begin
+from tests.surfaces.cli.halo_process import HALO, Halo, call
 from tests.surfaces.cli.live.tmux_terminal import TmuxTerminal
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 
-@pytest.fixture
-def worktree(halo: Halo, terminal: TmuxTerminal) -> Path:
-    """A worktree in which a task has worked: a new file, and lines that the person changed, too."""
+def make_repository(halo: Halo) -> None:
     (halo.folder / "a.txt").write_text("1\n2\n3\n4\n5\n")
     for words in ("init -qb main", "add .", "-c user.name=x -c user.email=x@y commit -qm Start"):
         subprocess.run(["git", *words.split()], cwd=halo.folder, env=halo.env, check=True)
+
+
+@pytest.fixture
+def worktree(halo: Halo, terminal: TmuxTerminal) -> Path:
+    """A worktree in which a task has worked: a new file, and lines that the person changed, too."""
+    make_repository(halo)
     model = halo.script({"text": "It is done."})
     terminal.runs(f"{' '.join(HALO)} run -p -w x -m {model} 'mend it'; echo code $?").sees("code 0")
     folder = halo.root / "project-worktrees" / "x"
@@ -96,3 +100,22 @@ def test_a_discard_names_its_loss_first_and_another_key_discards_nothing(
     terminal.decides("x").sees("y   discard it").decides("y").sees("A checkpoint keeps its work")
     assert not worktree.exists()
     terminal.presses("Escape").sees("x: gone")
+
+
+def test_an_agent_is_counted_with_its_task_and_what_it_left_is_merged_from_below_it(
+    halo: Halo, begin: Begin, terminal: TmuxTerminal
+) -> None:
+    make_repository(halo)
+    writes = {"call": [call("write_to_file", path="new.py", content="new = 1\n")]}
+    child = halo.script(writes, {"call": [call("attempt_completion", result="Done.")]}, name="alpha")
+    halo.home.mkdir(exist_ok=True)
+    (halo.home / "settings.toml").write_text('subagents = "on"\n')
+    spawns = call("spawn_agent", name="alpha", prompt="Write it.", writes=True, model=child)
+    begin({"call": [spawns]}, {"text": "It is done."}, name="starting")
+    terminal.runs(BOARD).sees("y   allow once").decides("y")
+    terminal.sees("↳ alpha", "approve: Write new.py", "All tasks  1 needs you", "needs you (1)", "project ⎇ alpha-")
+    terminal.sees("y   allow once").decides("y")
+    terminal.sees("All tasks  1 ended", "ended (1)", "↳ alpha", "1 file to merge +1 −0")
+    terminal.presses("w").sees("new.py", "m   merge into the main folder")
+    terminal.decides("m").sees("Merged 1 file into the main folder", "alpha-", ": merged")
+    assert (halo.folder / "new.py").read_text() == "new = 1\n"

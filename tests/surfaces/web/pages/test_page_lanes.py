@@ -86,3 +86,9 @@ async def test_an_approval_says_which_agent_asks_and_its_lane_what_it_changed(se
     await screen.sees("It changed 1 file in its worktree", ".lane-outcome")
     await screen.sees("Not checked: no command ran after the edit", ".lane-outcome")
     assert await screen.page.get_by_text("merge_agent_changes").count() == 0
+    await screen.page.evaluate("location.hash = '#/board'")
+    await screen.sees("1 file to merge +1 −0", ".board")
+    await screen.sees("project ⎇ alpha-", ".board")
+    await screen.sees("0 of 1 tasks need you", ".board")
+    await screen.page.get_by_role("button", name="Worktree: alpha").click()
+    await screen.sees("new = 1", "dialog")

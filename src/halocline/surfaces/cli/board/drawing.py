@@ -57,7 +57,7 @@ def _list_facts(row: BoardRow, now: float) -> list[tuple[str, int, str]]:
     """Folder, model, age, cost and the rest of the context, each with its columns and style."""
     left = row.context
     is_short = left is not None and left < LITTLE_LEFT
-    place = f"⎇ {row.worktree}" if row.worktree else shorten_folder(row.folder, _FOLDER)
+    place = f"{row.repository} ⎇ {row.worktree}".lstrip() if row.worktree else shorten_folder(row.folder, _FOLDER)
     return [
         (place, _FOLDER, "class:quiet"),
         (row.model, _MODEL, "class:quiet"),

@@ -20,7 +20,7 @@ from halocline.surfaces.cli.board.line_field import LineField
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
-from halocline.surfaces.terminal.asking.approval_prompt import ALLOWING
+from halocline.surfaces.terminal.asking.approval_prompt import ALLOWING, MOST_OPTIONS
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options
 from halocline.surfaces.terminal.composing.prompt import Prompt
 from halocline.surfaces.terminal.drawing import cards
@@ -80,7 +80,9 @@ class ListCard:
         return row
 
     def show_question(self, event: QuestionAsked, *, again: bool = False) -> None:
-        self._show(cards.question_card(QuestionRow(event.request, event.question, event.options, event.call)))
+        is_listed = len(event.options) <= MOST_OPTIONS  # by the keys below it
+        options = () if is_listed else event.options
+        self._show(cards.question_card(QuestionRow(event.request, event.question, options, event.call)))
 
     def title_for(self, row: CallRow) -> str:
         return ""

@@ -18,7 +18,7 @@ from prompt_toolkit.layout.controls import FormattedTextControl
 
 from halocline.client.themes import Theme
 from halocline.protocol.waiting import end_tasks
-from halocline.surfaces.board.entries import BoardRow, Group, TaskEntry, fits_filter, list_rows
+from halocline.surfaces.board.entries import BoardRow, Group, TaskEntry, fits_filter, list_rows, list_tasks
 from halocline.surfaces.cli.board.drawing import STYLES, draw_row
 from halocline.surfaces.cli.board.line_field import LineField
 from halocline.surfaces.cli.board.list_card import ListCard
@@ -161,12 +161,15 @@ class TaskList:
         return layout
 
     def _draw_head(self, width: int, rows: int) -> list[Fragments]:
-        counts = Counter(row.group for row in self._rows)
+        counts = self._count_tasks()
         text = " · ".join(f"{counts[group]} {group.value}" for group in Group if counts[group])
         text = text or ("no task fits the filter" if self._filter else "no tasks yet")
         text += f" · filter: {self._filter} (Esc clears)" if self._filter else ""
         shown = cut_line(f"  {text}", width - len("◆ All tasks") - 1)
         return [[("class:accent", "◆ "), ("class:title", "All tasks"), ("class:quiet", shown)]]
+
+    def _count_tasks(self) -> Counter[Group]:
+        return Counter(row.group for row in list_tasks(self._rows))
 
     def _draw_foot(self, width: int, rows: int) -> list[Fragments]:
         notice: list[Fragments] = [[("class:warn", line)] for line in wrap_line(self.notice, width - 1)]
@@ -193,7 +196,7 @@ class TaskList:
         """All lines of the list, and where those of the selected task begin and end."""
         lines: list[Fragments] = []
         first, last, now = 0, 0, time.time()
-        counts = Counter(row.group for row in self._rows)
+        counts = self._count_tasks()
         for above, row in zip((None, *self._rows), self._rows, strict=False):
             begins = above is None or above.group is not row.group
             if begins:
@@ -240,7 +243,7 @@ class TaskList:
             (" ",): self._card.show_more,
             ("/",): self._type_filter,
             ("r",): partial(self._act_on_row, self._actions.resume),
-            ("w",): partial(self._act_on_row, self._actions.show_worktree),
+            ("w",): self._show_worktree,
             ("x",): self._stop,
             ("escape",): self._clear_filter,
             ("q", "c-d"): self._quit,
@@ -280,7 +283,7 @@ class TaskList:
 
     def _select_waiting(self) -> None:
         """Select the next task that needs a person."""
-        waiting = [row.task for row in self._rows if row.group is Group.NEEDS_YOU]
+        waiting = [row.task for row in list_tasks(self._rows) if row.group is Group.NEEDS_YOU]
         if waiting:
             at = waiting.index(self._selected) + 1 if self._selected in waiting else 0
             self._selected = waiting[at % len(waiting)]
@@ -293,6 +296,15 @@ class TaskList:
     def _act_on_row(self, act: Callable[[BoardRow], None]) -> None:
         if self._position >= 0:
             act(self._rows[self._position])
+
+    def _show_worktree(self) -> None:
+        """Show the worktree of the selected task; if it has none, that of its first agent with one."""
+        row = self._rows[self._position] if self._position >= 0 else None
+        if row and not row.work:
+            row = next((one for one in self._rows if one.work and one.parent == row.task), row)
+            self._selected = row.task
+        if row:
+            self._actions.show_worktree(row)
 
     def _stop(self) -> None:
         """Stop the selected task, when pressed twice."""

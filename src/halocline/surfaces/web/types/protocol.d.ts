@@ -217,6 +217,7 @@ export interface BoardRow {
   words: string
   reply?: string
   worktree?: string
+  repository?: string
   work?: WorktreeState | null
   parent?: string
   process?: string
@@ -914,11 +915,14 @@ export interface Mentioned {
   problem?: boolean
 }
 
-/** The result of a merge. `merges` are those of the `changed` files that both sides had changed. */
+/** The result of a merge. Of the `changed` files, some are `added` or `deleted`; both sides had changed `merges`. */
 export interface Merged {
   undo?: string
   changed?: Array<string>
+  added?: Array<string>
+  deleted?: Array<string>
   merges?: Array<string>
+  marked?: Array<string>
   stays?: Array<string>
   conflicts?: Array<Conflict>
   kept?: Array<string>
@@ -1867,6 +1871,7 @@ export interface TaskQuery {
   order?: "time" | "cost" | "tokens" | "size" | "relevance" | null
   limit?: number | null
   parent?: string
+  with_agents?: boolean
 }
 
 /** One task: its own folder, and the blobs that only it references. Sizes are bytes on disk. */

@@ -1,11 +1,10 @@
 // The board: all tasks of this home in their groups, as the server lists them, and the cards that decide what they ask.
 import { html, classes, signal, style } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { dotOf, listed, TITLES } from '../state/board.js'
+import { dotOf, listed, placeOf, tasksOf, TITLES } from '../state/board.js'
 import { complain, openSheet, toast } from '../state/store.js'
 import { keepValue } from '../lib/preferences.js'
 import { base, shown, when } from '../lib/format.js'
-import { Icon } from '../lib/icons.js'
 import { Cleared, Empty, Filter, Page, fits } from '../widgets/page-frame.js'
 import { Asked } from './asked.js'
 /** @import { BoardRow } from '../../../types/protocol' */
@@ -26,9 +25,7 @@ const STANDINGS = { conflict: 'asks', unknown: 'failed' }
 const run = (name, row, done) => act(name, { task: row.task }).then(() => toast(done), complain)
 
 const Facts = ({ row }) => html`<p class="soft tiny board-facts">
-  <span>
-    ${row.worktree ? html`<${Icon} name="branch" size="12" /> ${shown(row.worktree)}` : shown(base(row.folder))}
-  </span>
+  <span>${shown(placeOf(row))}</span>
   <span>${shown(row.model)}</span>
   <span>${when(row.changed_at)}</span>
   ${row.cost !== '–' && html`<span>${row.cost}</span>`}
@@ -102,13 +99,13 @@ function Item({ row, isOpen }) {
   </li>`
 }
 
-const Conditions = ({ folders, only }) => html`<div class="board-filter" role="search">
+const Conditions = ({ folders, only, rows }) => html`<div class="board-filter" role="search">
   <${Filter} label="Filter tasks" value=${words.value} onInput=${(text) => (words.value = text)} />
   ${
     folders.length > 1 &&
     html`<select class="field" aria-label="Folder" value=${only} onChange=${(e) => (folder.value = e.target.value)}>
       <option value="">All folders</option>
-      ${folders.map((one) => html`<option key=${one} value=${one}>${base(one)}</option>`)}
+      ${folders.map((one) => html`<option key=${one} value=${one}>${shown(placeOf(rows.find((row) => row.folder === one)))}</option>`)}
     </select>`
   }
 </div>`
@@ -122,7 +119,7 @@ function Groups({ groups, rows }) {
     return (
       ones.length > 0 &&
       html`<div class="board-group" key=${group} role="group" aria-label=${TITLES[group]}>
-        <h2 class="group-title">${TITLES[group]} (${ones.length})</h2>
+        <h2 class="group-title">${TITLES[group]} (${tasksOf(ones).length})</h2>
         <ul class="board-list">
           ${ones
             .slice(0, MOST)
@@ -144,10 +141,11 @@ export default function Board() {
   const only = folders.includes(folder.value) ? folder.value : ''
   const fitting = rows.filter((row) => (!only || row.folder === only) && fits(words.value, row.words))
   const clear = () => ((words.value = ''), (folder.value = ''))
-  const asks = rows.filter((row) => row.asked).length
-  return html`<${Page} title="Board" below=${html`<${Conditions} folders=${folders} only=${only} />`}>
+  const tasks = tasksOf(rows)
+  const asks = tasks.filter((row) => row.group === 'needs you').length
+  return html`<${Page} title="Board" below=${html`<${Conditions} folders=${folders} only=${only} rows=${rows} />`}>
     <div class="page-body board">
-      <p class="hidden-text" role="status">${found ? `${asks} of ${rows.length} tasks need you` : ''}</p>
+      <p class="hidden-text" role="status">${found ? `${asks} of ${tasks.length} tasks need you` : ''}</p>
       ${
         found &&
         (fitting.length

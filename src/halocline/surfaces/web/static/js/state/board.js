@@ -1,6 +1,7 @@
 // All tasks in their groups, as the server's board has them: one model for the sidebar, the board and a task's header.
 import { effect, signal } from '../lib/ui.js'
 import { query, standing } from '../lib/connection.js'
+import { base } from '../lib/format.js'
 /** @import { BoardAnswer, BoardRow } from '../../../types/protocol' */
 
 const PAUSE = 2000
@@ -15,6 +16,15 @@ export const dotOf = (row) => DOTS[row.group] ?? (row.is_good ? 'done' : row.is_
 
 /** @param {string} task */
 export const rowOf = (task) => listed.value?.rows.find((row) => row.task === task)
+
+/** The rows that count as tasks: not those below another, which asks what they ask. @param {BoardRow[]} rows */
+export function tasksOf(rows) {
+  const there = new Set(rows.map((row) => row.task))
+  return rows.filter((row) => !there.has(row.parent))
+}
+
+/** Where a task works: its folder, or its worktree with its repository. @param {BoardRow} row */
+export const placeOf = (row) => (row.worktree ? `${row.repository} ⎇ ${row.worktree}`.trim() : base(row.folder))
 
 /** @param {BoardAnswer} answer */
 function take({ groups, order, rows }, known) {
