@@ -239,15 +239,18 @@ async def test_a_patch_is_asked_about_once_with_every_file_shown_and_the_reason_
 
 async def test_a_call_is_named_by_its_path_in_the_workspace_however_the_model_wrote_it(journey):
     journey.write("src/a.txt", "one\n")
-    (journey.workspace.parent / "b.txt").write_text("two\n")
-    inside, outside = str(journey.workspace / "src/a.txt"), str(journey.workspace.parent / "b.txt")
+    inside = str(journey.workspace / "src/a.txt")
     edit = {"path": inside, "diff": "------- SEARCH\none\n=======\ntwo\n+++++++ REPLACE"}
-    calls = (Call("read_file", {"path": inside}), Call("read_file", {"path": outside}), Call("replace_in_file", edit))
+    both = {"files": [{"path": f"/mnt{inside}"}, {"path": inside}]}
+    calls = (Call("read_file", {"path": inside}), Call("read_file", both), Call("replace_in_file", edit))
     await journey.run(Turn(calls=calls), DONE, options=TaskOptions(attended=True), answer=decide(Choice.ALLOW_ONCE))
-    assert [one.title for one in journey.of(ev.ApprovalRequested)] == [f"Read {outside}", "Edit src/a.txt"]
+    assert [one.title for one in journey.of(ev.ApprovalRequested)] == [
+        f"Read /mnt{inside}, src/a.txt",
+        "Edit src/a.txt",
+    ]
     assert [one.title for one in journey.of(ev.ToolCallStarted)] == [
         "Read src/a.txt",
-        f"Read {outside}",
+        f"Read /mnt{inside}, src/a.txt",
         "Edit src/a.txt",
     ]
 

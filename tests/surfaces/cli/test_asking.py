@@ -220,6 +220,7 @@ P, Q = "\x1b[200~", "\x1b[201~"
         (f"{P}see:\r!ls\r/quit{Q}\r", ["see:\n!ls\n/quit"], ""),
         (f"see {P}!a\n!b{Q}", [], "see !a\n!b"),
         (f"!ls\r{P}a\nb{Q}\r", ["!ls"], "a\nb"),
+        (f"{P}!rm -rf build\rmore\r", [], "!rm -rf build\nmore\n"),  # the end of the paste has not come
     ],
 )
 def test_what_was_typed_before_the_screen_is_what_it_would_be_there(typed: str, sent: list[str], draft: str) -> None:

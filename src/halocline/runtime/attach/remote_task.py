@@ -63,6 +63,7 @@ class Attached:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._sent = SentCommands()
+        self._stopping: set[str] = set()
 
     @property
     def pid(self) -> str:
@@ -81,9 +82,15 @@ class Attached:
     def send(self, command: cmd.AnyCommand) -> bool:
         """Send a command to the writer. Events report its outcome, even if it came too late.
 
+        False for a command of the person's that was asked to stop before.
+
         Raises:
             TaskBusy: the writer is gone, and this process did not take over.
         """
+        if isinstance(command, cmd.StopCommand):
+            if command.run in self._stopping:
+                return False
+            self._stopping.add(command.run)
         self._pass(SentCommand(command))
         return True
 

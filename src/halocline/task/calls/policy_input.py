@@ -1,6 +1,7 @@
 """Input of the gate, from a task's state: what a call touches, and what else the decision depends on."""
 
 import os
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -83,7 +84,7 @@ def _shorten_title(summary: Summary, workspace: str) -> str:
     title = summary.title
     for path in summary.paths if not summary.command else ():
         if path.startswith(f"{workspace}/") and (short := path.removeprefix(workspace).lstrip("/")):
-            title = title.replace(path, short)
+            title = re.sub(rf"(?<![\w./~-]){re.escape(path)}", lambda _, shown=short: shown, title)
     return title
 
 

@@ -13,6 +13,7 @@ from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
 from tests.tables import for_each
 
 from halocline.protocol import events as ev
+from halocline.surfaces.cli.live.composer import may_be_key
 from halocline.surfaces.terminal.composing.pasting import Chips
 from halocline.surfaces.terminal.composing.prompt_history import PromptHistory
 
@@ -68,6 +69,23 @@ def test_a_key_typed_into_the_list_of_providers_or_behind_the_command_is_shown_a
     assert KEY[4:12] not in terminal.everything
     assert [event for event in halo.log() if isinstance(event, ev.TurnStarted)] == []
     assert files_with(KEY, halo.home, halo.folder) == []
+
+
+@for_each(
+    "line, is_key",
+    [
+        (KEY, True),
+        (f"export OPENAI_API_KEY={KEY}", True),
+        (f"Authorization: Bearer {KEY}", True),
+        ("0123456789abcdef0123456789abcdef", True),
+        ("see /login openai for it", False),
+        ("请修改test_page_connecting.py里的错误", False),
+        ("https://github.com/some-organisation/some-long-repository-name", False),
+        ("@tests/surfaces/web/pages/test_page_worktrees.py", False),
+    ],
+)
+def test_a_line_typed_before_the_field_of_a_key_is_forgotten_only_if_it_may_be_one(line: str, is_key: bool) -> None:
+    assert may_be_key(line) is is_key
 
 
 @for_each(

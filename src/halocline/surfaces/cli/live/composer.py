@@ -240,7 +240,7 @@ class LiveComposer:
     def _drop_keys(self) -> bool:
         """Forget the lines that may be keys, typed before the line that asks for one. False if there are none."""
         lines = self.text.split("\n")
-        kept = [line for line in lines if " " in line.strip() or not secrets.redaction.may_hold_keys(line)]
+        kept = [line for line in lines if not may_be_key(self.expand_chips(line))]
         if kept != lines:
             self.buffer.reset(Document("\n".join(kept)))  # also what could be undone
         return kept != lines
@@ -323,3 +323,10 @@ def take_choice(buffer: Buffer) -> bool:
     if choice.text.endswith(" "):
         buffer.start_completion()
     return not choice.text.startswith("@") and not choice.text.endswith(" ")
+
+
+def may_be_key(line: str) -> bool:
+    """True for a line that holds what is known to be a key, and for one word that may be one."""
+    word = line.strip()
+    is_alone = word.isascii() and not {" ", "/"} & {*word} and not word.startswith("@")
+    return secrets.redaction.redact_text(line) != line or (is_alone and secrets.redaction.may_hold_keys(word))

@@ -1,9 +1,11 @@
 """The user's own command (`!`)."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import TaskBusy
 
 
 class OwnCommand:
@@ -46,4 +48,6 @@ class OwnCommand:
 def stop_own_command(client: Client, task: str) -> bool:
     """Stop the newest command that the person runs from here. False if there is none, or it is stopping already."""
     own = [one for one in client.state(task).user_commands.running if one.client == client.name]
-    return bool(own) and client.send(cmd.StopCommand(task=task, run=own[-1].run))
+    with suppress(TaskBusy):  # the process that ran it is gone
+        return bool(own) and client.send(cmd.StopCommand(task=task, run=own[-1].run))
+    return False

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+_REST = 0.1
+"""Seconds to wait for more of a paste that has begun: cut off, its lines would be typed ones."""
+
 
 class TerminalState:
     """Remembers the modes of standard input, or `before`, those before its first frame.
@@ -32,11 +35,12 @@ class TerminalState:
             self._set(modes)
 
     def read_typed(self) -> str:
-        """Read what was typed before the screen was there, in the modes of `quieten`."""
-        typed = b""
+        """Read what was typed before the screen was there, in the modes of `quieten`; of a paste, also the rest."""
+        typed, wait = b"", 0.0
         with suppress(OSError, ValueError):
-            while select.select([sys.stdin.fileno()], [], [], 0)[0] and (data := os.read(sys.stdin.fileno(), 4096)):
+            while select.select([sys.stdin], [], [], wait)[0] and (data := os.read(sys.stdin.fileno(), 4096)):
                 typed += data
+                wait = _REST if typed.rfind(b"\x1b[200~") > typed.rfind(b"\x1b[201~") else 0.0
         return typed.decode("utf-8", "replace")
 
     def note_raw(self) -> None:

@@ -42,7 +42,7 @@ def type_keys(draft: str, keys: str) -> str:
     return draft
 
 
-_PASTE = re.compile(r"\x1b\[200~(.*?)\x1b\[201~", re.DOTALL)
+_PASTE = re.compile(r"\x1b\[200~(.*?)(?:\x1b\[201~|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"\s*(?:!|/[\w:.-]+(?:\s|$))")
 _BREAK = "\0"
 """Stands for a line break within a paste."""
