@@ -17,11 +17,13 @@ from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
-from halocline.tools.changes import Change, Original, read_original, write_changes
+from halocline.tools.changes import Change, ChangedMeanwhile, Original, read_original, write_changes
 from halocline.tools.places import absolute_path
 from halocline.tools.schema import define_tool
 from halocline.tools.spawn_agent import agents_of
 
+MOST_TRIES = 20
+"""How often a merge is tried that meets others; each time at least one of them came to its end."""
 CONFLICT = "CONFLICT: {path} was not changed. Both sides changed these lines; make the edit yourself:\n{conflicts}"
 
 
@@ -98,11 +100,27 @@ def _list_paths(input: Input) -> list[str]:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    changes, stays, taken = await _plan_changes(input, ctx)
-    output = await write_changes(changes, ctx) if changes else ToolOutput(())
-    if taken:
-        await agents_of(ctx).note_merged(input.agent, taken)
-    return replace(output, content=(*output.content, *(Text(text) for text in stays)))
+    plan = await _plan_changes(input, ctx)
+    output = ToolOutput(())
+    for more in reversed(range(MOST_TRIES) if plan.changes else ()):
+        try:
+            output = await write_changes(plan.changes, ctx)
+            break
+        except ChangedMeanwhile:  # others merge into the same files
+            before, plan = plan, await _plan_changes(input, ctx)
+            if not more or _list_edited_lines(before) != _list_edited_lines(plan):
+                raise
+    if plan.taken:
+        await agents_of(ctx).note_merged(input.agent, plan.taken)
+    return replace(output, content=(*output.content, *(Text(text) for text in plan.stays)))
+
+
+def _list_edited_lines(plan: _Planned) -> list[tuple[str, list[str]]]:
+    """What is added and removed: it is the edit that was judged and shown, wherever it stands now."""
+    return [
+        (one.original.name, [line for line in one.diff.text.split("\n") if line[:1] in ("+", "-")])
+        for one in plan.changes
+    ]
 
 
 DESCRIPTION = (
