@@ -20,9 +20,9 @@ HI = {"text": "Hello."}
 def test_a_search_goes_back_prompt_by_prompt_also_through_those_of_earlier_tasks(
     halo: Halo, open_terminal: Open
 ) -> None:
-    terminal = open_terminal().starts("-m", halo.script(HI, HI))
-    for prompt in ("walk first", "walk second"):
-        terminal.says(prompt).saw(f"❯ {prompt}").sees("Hello.", HINT)
+    terminal = open_terminal().starts("-m", halo.script({"text": "One."}, {"text": "Two."}))
+    for prompt, reply in (("walk first", "One."), ("walk second", "Two.")):
+        terminal.says(prompt).saw(f"❯ {prompt}").sees(reply, HINT)
     terminal.presses("C-d").sees("halo -r").runs("clear").sees_no("walk")
     terminal.starts("-m", halo.script(HI)).says("hello").sees("Hello.", HINT).presses("C-r").types("walk")
     terminal.sees("❯ walk second").presses("C-r").sees("❯ walk first").presses("Enter").sees_no("Search prompts")
