@@ -91,3 +91,21 @@ def test_a_new_text_is_mentioned_by_its_name() -> None:
         await script('actions').addFile({ pages }, { scheme: 'untitled', fsPath: 'Untitled-1' })
         return said"""
     assert run_script(steps) == ["@Untitled-1 "]
+
+
+@pytest.mark.parametrize(
+    "before", ["", "await texts.read({ path }); document.text = 'and more'"], ids=["not read", "typed since"]
+)
+def test_text_that_was_typed_since_it_was_read_is_told_and_stays(before: str) -> None:
+    steps = f"""
+        const path = '/project/a.py'
+        const document = {{ uri: vscode.Uri.file(path), isDirty: true, text: 'typed', lineCount: 1, save: () => true }}
+        document.getText = () => document.text
+        vscode.workspace.textDocuments.push(document)
+        vscode.workspace.applyEdit = async ({{ made }}) => said.push(made.text) > 0
+        const texts = script('open_texts')
+        {before}
+        const first = await texts.write({{ path, text: 'new' }})
+        await texts.read({{ path }})
+        return [first, await texts.write({{ path, text: 'new' }}), said]"""
+    assert run_script(steps) == ["changed", True, ["new"]]
