@@ -158,6 +158,27 @@ async def test_an_answer_that_nobody_reads_is_let_go_of() -> None:
         await server.disconnected()
 
 
+async def test_one_client_is_made_for_each_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    import httpx2
+
+    from halocline.providers.sdk import http
+
+    made: list[str] = []
+
+    class CountedClient(http.HttpClient):
+        def __init__(self, origin: str, network: Network) -> None:
+            made.append(origin)
+            super().__init__(origin, network)
+
+    monkeypatch.setattr(http, "HttpClient", CountedClient)
+    turns = [Turn(text="One."), Turn(text="Two.")]
+    transport = http.NetworkTransport(Network())
+    async with ModelServer(turns) as server, httpx2.AsyncClient(transport=transport) as client:
+        for _ in turns:
+            await client.post(f"{server.url('openai')}/chat/completions", json={"messages": []})
+    assert len(made) == 1
+
+
 async def test_a_thought_without_a_seal_is_not_told_as_words() -> None:
     spoken = AssistantMessage((Thinking("Hm.", provider="azure-chat"), Text("So.")))
     async with ModelServer([Turn(text="Well.")]) as server, asked(server) as library:

@@ -15,13 +15,17 @@ SOME = 1_000_000
 
 
 class OpenFiles:
-    """An editor with texts by path; `saves` is what it makes of a text when it saves it; None: it fails."""
+    """An editor with texts by path; `makes` is what it makes of a text when it saves it; None: it fails.
+
+    One that `is_changing` has another text each time, as a notebook that runs.
+    """
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.asked: list[str] = []
         self.written: list[str] = []
         self.makes: str | None = "%s"
+        self.is_changing = False
 
     async def read(self, path: str) -> str | None:
         self.asked.append(path)
@@ -29,6 +33,8 @@ class OpenFiles:
 
     async def write(self, path: str, text: str) -> bool:
         self.written.append(path)
+        if self.is_changing:
+            raise FileChangedOutside(path)
         if self.makes is None:
             return False
         self.texts.pop(path, None)
@@ -169,6 +175,26 @@ async def test_text_that_is_typed_after_it_was_read_is_not_overwritten(
         with pytest.raises(FileChangedOutside):
             await write
     assert (file.read_bytes(), editor.written) == (b"one\ntwo\n", [])
+
+
+async def test_an_edit_is_not_written_beside_text_that_changed_since_it_was_read(
+    files: EditorFiles, editor: OpenFiles, file: Path
+) -> None:
+    editor.texts[str(file)] = "one\n2\n"
+    editor.is_changing = True
+    with pytest.raises(FileChangedOutside):
+        await files.write(file, b"1\n2\n", b"one\n2\n")
+    assert (file.read_bytes(), editor.texts[str(file)]) == (b"one\ntwo\n", "one\n2\n")
+
+
+async def test_several_files_that_are_written_stay_so_if_an_editor_has_other_text_by_then(
+    files: EditorFiles, editor: OpenFiles, file: Path
+) -> None:
+    editor.texts[str(file)] = "one\n2\n"
+    editor.is_changing = True
+    new = file.with_name("new.txt")
+    await files.write_all([FileWrite(file, b"1\n2\n", b"one\n2\n"), FileWrite(new, b"n\n", None)])
+    assert (file.read_bytes(), new.read_bytes(), editor.texts[str(file)]) == (b"1\n2\n", b"n\n", "one\n2\n")
 
 
 async def test_several_files_are_written_over_unsaved_text_and_shown(

@@ -15,8 +15,11 @@ function placeOf(uri, range) {
   return { document, first: lines.start.line + 1, last: last + 1, isEmpty: lines.isEmpty }
 }
 
-/** The path as a mention names it: relative to its folder. A cell's is that of its notebook. */
-const pathOf = ({ fsPath }) => workspace.asRelativePath(Uri.file(fsPath), (workspace.workspaceFolders ?? []).length > 1)
+/** What a document is a part of: a cell's notebook, else itself, as other schemes with a file's path hold other text. */
+const fileOf = (uri) => (uri.scheme === 'vscode-notebook-cell' ? Uri.file(uri.fsPath) : uri)
+
+/** The path as a mention names it: relative to its folder. */
+const pathOf = (uri) => workspace.asRelativePath(fileOf(uri), (workspace.workspaceFolders ?? []).length > 1)
 const mention = (path, lines = '') => (/\s/.test(path) ? `@"${path}${lines}"` : `@${path}${lines}`)
 
 /** Run an action and say what went wrong. */
@@ -105,7 +108,7 @@ const act = (name) =>
         .getDiagnostics(document.uri)
         .filter(({ range: at }) => at.start.line < last && at.end.line >= first - 1)
         .map(({ message }) => message)
-    const file = Uri.file(document.uri.fsPath)
+    const file = fileOf(document.uri)
     const folder = workspace.getWorkspaceFolder(file)
     if (!folder) throw new Error(l10n.t('{0} is in no folder of this window.', document.fileName))
     const task = await backend.ask('action/run', {

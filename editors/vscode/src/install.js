@@ -18,11 +18,14 @@ const run = (program, words, signal, cwd) =>
     ),
   )
 
-/** What failed. pip's last line says that no version was found, also where nothing was reached. */
-const explain = (output) =>
-  /connection broken by|Could not fetch URL/.test(output)
-    ? l10n.t('the package index, where the libraries that it needs are, was not reached. Connect, then try again.')
-    : output.split('\n').at(-1)
+/** What failed. pip's last lines say that no version was found, also where the index was not reached. */
+function explain(output) {
+  const lines = output.split('\n')
+  const isMissing = lines.slice(-3).some((line) => /No matching distribution|Could not find a version/.test(line))
+  if (isMissing && /connection broken by|Could not fetch URL/.test(output))
+    return l10n.t('the package index, where the libraries that it needs are, was not reached. Connect, then try again.')
+  return lines.findLast((line) => line.startsWith('ERROR: ')) ?? lines.at(-1)
+}
 
 async function findPython(signal) {
   const found = [await selectedPython(), ...NEWEST_FIRST.map((name) => findOnPath([name]))].filter(Boolean)
@@ -37,23 +40,25 @@ async function findPython(signal) {
   throw new Error(l10n.t('Halocline needs Python 3.11 or later with venv. Install it, then try again.'))
 }
 
-/** Install or upgrade the package. Returns false if it failed or was cancelled; the person knows why. */
+/** Install or upgrade the package. Returns false if it failed or was cancelled; the person knows why. Raises NotTrusted. */
 async function install(context) {
+  requireTrust()
   const place = dirname(dirname(ownPython(context)))
   const options = {
     location: vscode.ProgressLocation.Notification,
     title: l10n.t('Installing Halocline'),
     cancellable: true,
   }
+  let isMaking = false // what is there until then is whole, and other windows run it
   try {
     await window.withProgress(options, async (progress, token) => {
       const stop = new AbortController()
       token.onCancellationRequested(() => stop.abort())
-      requireTrust()
       progress.report({ message: l10n.t('looking for Python') })
       const python = await findPython(stop.signal)
       mkdirSync(dirname(place), { recursive: true })
       progress.report({ message: l10n.t('making an environment') })
+      isMaking = true
       await run(python, ['-m', 'venv', '--clear', place], stop.signal)
       progress.report({ message: l10n.t('downloading the package') })
       const words = [
@@ -69,7 +74,7 @@ async function install(context) {
     })
     return true
   } catch (error) {
-    rmSync(place, { recursive: true, force: true })
+    if (isMaking) rmSync(place, { recursive: true, force: true })
     if (error.name === 'AbortError' || error.code === 'ABORT_ERR') return false
     const copy = l10n.t('Copy the Output')
     const text = l10n.t('Halocline could not be installed: {0}', explain(error.message))

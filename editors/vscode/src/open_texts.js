@@ -24,10 +24,13 @@ async function read({ path }) {
   return text
 }
 
-/** Change an open file and save it, so that its undo goes on and no question about two versions comes up. */
+/**
+ * Change an open file and save it, so that its undo goes on and no question about two versions comes up. Returns false if
+ * it is to be written on disk, 'changed' if its unsaved text is another than was given: then nothing may be written.
+ */
 async function write({ path, text }) {
   const unsaved = await readUnsaved(path)
-  if (unsaved !== null && unsaved !== given.get(path)) return false // the edit does not know it: it must not be lost
+  if (unsaved !== null && unsaved !== given.get(path)) return 'changed' // the edit does not know it: it must not be lost
   const notebook = notebooks.find(path)
   if (notebook) return notebooks.write(notebook, text)
   const document = find(path)

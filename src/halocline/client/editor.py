@@ -7,4 +7,5 @@ from halocline.ports.editor_models import (
     EditorModelFailure as EditorModelFailure,
     ReplyPart as ReplyPart,
 )
+from halocline.ports.host import FileChangedOutside as FileChangedOutside
 from halocline.runtime.parts.editor_parts import EditorParts as EditorParts

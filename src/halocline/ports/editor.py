@@ -11,14 +11,14 @@ from halocline.protocol.values import Value
 class Editor(Protocol):
     """Files as the editor has them, with unsaved changes. Paths are absolute, without links.
 
-    Nothing is raised: every failure of the editor, and a late answer, means that the disk is used.
+    Every failure of the editor, and a late answer, means that the disk is used.
     """
 
     async def read(self, path: str) -> str | None:
         """Return the text of a file; None if the editor does not give it."""
 
     async def write(self, path: str, text: str) -> bool:
-        """Set the text of a file and save it. False if the editor did not do that."""
+        """Set and save a file's text; False if it did not. Raises FileChangedOutside: it has text it did not give."""
 
 
 class CheckedFiles(Value, frozen=True):

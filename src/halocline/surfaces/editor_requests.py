@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 PATIENCE = 4.0
 """Seconds until an editor counts as late."""
@@ -22,13 +22,14 @@ class FileRequests:
         self._patience = patience
         self._paused_until = 0.0
 
-    @property
-    def are_paused(self) -> bool:
-        """True while the editor is not asked, because it was late."""
-        return time.monotonic() < self._paused_until
+    async def ask(self, request: Coroutine[Any, Any, T], path: str, wait: float = 0.0) -> T | None:
+        """Return the answer about a file, for which the editor itself may `wait`; None if it fails or is late.
 
-    async def ask(self, request: Awaitable[T], path: str, wait: float = 0.0) -> T | None:
-        """Return the answer about a file, for which the editor itself may `wait`; None if it fails or is late."""
+        One that was late is not asked for a while.
+        """
+        if time.monotonic() < self._paused_until:
+            request.close()
+            return None
         try:
             async with asyncio.timeout(self._patience + wait):
                 return await request

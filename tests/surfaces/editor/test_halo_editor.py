@@ -335,6 +335,20 @@ async def test_an_edit_keeps_what_is_typed_and_not_saved_and_is_saved_by_the_edi
     assert (folder / "old.txt").read_text() == "a\nB\nc\ntyped\n"
 
 
+async def test_an_edit_of_a_file_whose_unsaved_text_changes_all_the_time_is_refused_and_nothing_is_written(
+    tmp_path: Path, folder: Path
+) -> None:
+    old = str(folder / "old.txt")
+    turns = [Turn(calls=(REPLACE,)), Turn(text="Done.")]
+    async with ModelServer(turns) as server, start_extension(tmp_path, folder, **env(server)) as extension:
+        extension.unsaved[old] = "a\nb\nc\ntyped\n"
+        extension.answers["file/write"] = lambda params: "changed"
+        await begin(extension, folder, server, approval_mode="auto")
+        await extension.turn_ended()
+        assert "was changed by another program just now" in json.dumps(server.requests[1].body)
+    assert (folder / "old.txt").read_text() == "a\nb\nc\n"
+
+
 async def test_a_file_that_is_not_open_is_written_on_disk(tmp_path: Path, folder: Path) -> None:
     async with (
         ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,

@@ -81,12 +81,14 @@ class EditorFiles:
         await self._finish(path, place, FileWrite(path, data, before), is_told=is_told)
 
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
-        """Write all or none on disk, then show the editor what was written."""
+        """Write all or none on disk, then show the editor; if its text changed meanwhile, it asks when it saves."""
         await self._disk.write_all([await self._over_disk(write) for write in writes])
         for write in writes:
             place, text = self._find_place(write.path), read_text(write.data, self.declared_encoding(write.path))
             if place and text is not None and _are_small(write.data, write.expected):
-                is_told = await self._editor.write(place, text)
+                is_told = False
+                with suppress(FileChangedOutside):
+                    is_told = await self._editor.write(place, text)
                 await self._finish(write.path, place, write, is_told=is_told)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:

@@ -45,7 +45,9 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         origin = f"{request.url.scheme}://{request.url.netloc.decode('ascii')}"
-        client = self._clients.setdefault(origin, HttpClient(origin, self._network))
+        if origin not in self._clients:
+            self._clients[origin] = HttpClient(origin, self._network)
+        client = self._clients[origin]
         headers = {name: value for name, value in request.headers.items() if name not in _OURS}
         path = request.url.raw_path.decode("ascii")
         if request.method == "GET":

@@ -34,13 +34,13 @@ class OpenFiles:
         self.session = session
 
     async def read(self, path: str) -> str | None:
-        if not self._reads or self._is_silent:
+        if not self._reads or not self.session:
             return None
         found = await self._requests.ask(self._connection.read_text_file(session_id=self.session, path=path), path)
         return found.content if found else None
 
     async def write(self, path: str, text: str) -> bool:
-        if not self._writes or self._is_silent:
+        if not self._writes or not self.session:
             return False
 
         async def write_and_confirm() -> bool:
@@ -48,7 +48,3 @@ class OpenFiles:
             return True
 
         return bool(await self._requests.ask(write_and_confirm(), path))
-
-    @property
-    def _is_silent(self) -> bool:
-        return not self.session or self._requests.are_paused

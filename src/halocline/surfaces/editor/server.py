@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client.editor import CheckedFiles, EditorParts, Problem, TerminalCommand
+from halocline.client.editor import CheckedFiles, EditorParts, FileChangedOutside, Problem, TerminalCommand
 from halocline.client.options import Choices
 from halocline.client.prompts import CODE_ACTIONS, make_code_action
 from halocline.client.tasks import open_client
@@ -48,7 +48,7 @@ class EditorProblems:
         self._requests = FileRequests(EditorError)
 
     async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
-        if self._requests.are_paused or not paths:
+        if not paths:
             return CheckedFiles()
         given = {"paths": [*map(str, paths)], "wait": wait}
         answer = await self._requests.ask(self._peer.request("problems/check", given), str(paths[0]), wait)
@@ -61,8 +61,6 @@ class EditorProblems:
         return CheckedFiles(tuple(asked), tuple(problems[:MOST_PROBLEMS]))
 
     async def shown(self) -> tuple[Problem, ...] | None:
-        if self._requests.are_paused:
-            return None
         answer = await self._requests.ask(self._peer.request("problems/shown", {}), "problems")
         try:
             found = msgspec.convert(answer, tuple[Problem, ...] | None, dec_hook=lambda kind, value: kind(value))
@@ -111,8 +109,6 @@ class EditorTerminals:
         self._requests = FileRequests(EditorError)
 
     async def latest(self) -> Sequence[TerminalCommand]:
-        if self._requests.are_paused:
-            return ()
         answer = await self._requests.ask(self._peer.request("terminals/latest", {}), "terminals")
         try:
             return msgspec.convert(answer or [], tuple[TerminalCommand, ...])[:MOST]
@@ -129,17 +125,16 @@ class OpenFiles:
 
     async def read(self, path: str) -> str | None:
         """Return the text of a file that is open with unsaved changes; None for others."""
-        if self._requests.are_paused:
-            return None
         text = await self._requests.ask(self._peer.request("file/read", {"path": path}), path)
         return text if isinstance(text, str) else None
 
     async def write(self, path: str, text: str) -> bool:
-        """Change and save a file that is open. False for others, which are written on disk."""
-        if self._requests.are_paused:
-            return False
+        """Change and save a file that is open; False for others. Raises FileChangedOutside: typed since it was read."""
         request = self._peer.request("file/write", {"path": path, "text": text})
-        return await self._requests.ask(request, path, wait=10.0) is True  # formatters run with a save
+        answer = await self._requests.ask(request, path, wait=10.0)  # formatters run with a save
+        if answer == "changed":
+            raise FileChangedOutside(path)
+        return answer is True
 
 
 CLOSING_TIME = 5.0
