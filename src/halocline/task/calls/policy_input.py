@@ -84,7 +84,7 @@ def _shorten_title(summary: Summary, workspace: str) -> str:
     title = summary.title
     for path in summary.paths if not summary.command else ():
         if path.startswith(f"{workspace}/") and (short := path.removeprefix(workspace).lstrip("/")):
-            title = re.sub(rf"(?<![\w./~-]){re.escape(path)}", lambda _, shown=short: shown, title)
+            title = re.sub(rf"(?<![\w./~-]){re.escape(path)}", short.replace("\\", r"\\"), title)
     return title
 
 
