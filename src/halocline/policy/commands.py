@@ -137,9 +137,9 @@ class CommandJudgement(Value, frozen=True):
     `canonical` is the form in which an allowed command is run; None: as written. A `binding` judgement holds whatever
     grants or modes allow. `simple` are its simple commands, `within` the words of those wrapped in others; `effect` is
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
-    the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
-    the whole line uses. `mixed` is the line with the forms of its parts that read: if the rest is allowed, that runs.
-    `changes` are the only entries that it can change, if that is known; `left_out` says what the forms leave out.
+    the command would be forbidden as written, or its form ends where a move fails: whatever allows it, that runs.
+    `touches` are the places that the whole line uses. `mixed` is the line with the forms of its parts that read: if the
+    rest is allowed, that runs. `changes` are the only entries that it can change, if known; `left_out` is to be told.
     """
 
     decision: Verdict

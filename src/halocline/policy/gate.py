@@ -175,7 +175,7 @@ def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decisio
     """Add what a command consists of, and the form in which an allowed one runs.
 
     In plan mode a read-only command always runs in its canonical form, and so does, in every mode, one that would be
-    forbidden as written.
+    forbidden as written, or whose form ends where a move fails.
     """
     if act.judged is None:
         return decision

@@ -686,7 +686,46 @@ CARRIERS = (
         "{}\n",
     ),
 )
-KINDS = ("outside", "hidden", "whole", "folder", "delete", "plant", "reach", "run")
+MOVED = (
+    "for i in 1 2; do {use}; cd {to}{sep}{end}{sep}cd ..; done",
+    "for i in 1 2; do cd {to}{sep}{end}{sep}cd ..; done; {use}",
+    "while true; do {use}; cd {to}{sep}{end}{sep}cd ..; done",
+    "while true; do cd {to}{sep}{end}{sep}cd ..; done; {use}",
+    "until false; do {use}; cd {to}{sep}{end}{sep}cd ..; done",
+    "until false; do cd {to}{sep}{end}{sep}cd ..; done && {use}",
+    "ls | while read -r f; do {use}; cd {to}{sep}{end}{sep}cd ..; done",
+    "while cd {to}{sep}{end}; do cd ..; done; {use}",
+    "for f in *; do {use}; cd {to}{sep}{end}{sep}cd ..; done",
+    "for i in $(ls src); do cd {to}{sep}{end}{sep}cd ..; done; {use}",
+    "for i in 1 2; do {use}; for j in 1; do cd {to}{sep}{end}{sep}cd ..; done; done",
+    "until cd {to}; do {end}; cd ..; done; {use}",
+    "f() {{ cd {to}{sep}{end}{sep}cd ..; }}; f; {use}",
+    "trap '{use}' EXIT; {{ cd {to}{sep}{end}{sep}cd ..; }}",
+    "f() {{ {end}; }}; for i in 1 2; do {use}; cd {to}{sep}f{sep}cd ..; done",
+    "cd {to}{sep}cd ..{sep}cd -{sep}{use}",
+    "pushd {to}{sep}for i in 1 2; do popd{sep}{end}{sep}pushd {to}; done; {use}",
+    "cd $y; {whole}",
+    "cd - ; {whole}",
+)
+"""Uses of a hidden name in a loop or a function that moves there and may end before it is back."""
+ENDS = (
+    "continue",
+    "break",
+    "continue 2",
+    "break 2",
+    "return",
+    "exit",
+    "eval continue",
+    "command break",
+    "$y",
+    "if true; then continue; fi",
+    "[ -d x ] || continue",
+    "{ true; break; }",
+    "eval 'true; continue'",
+    "true",
+    "false",
+)
+KINDS = ("outside", "hidden", "whole", "folder", "delete", "plant", "reach", "run", "moved")
 """What the payload of a command would do."""
 
 
@@ -714,6 +753,10 @@ class HarmfulCommands:
                 return self._pick(READERS).format(self._pick(OUTSIDE_PLACES).format())
             case "hidden":
                 return self._pick(READERS).format(self._pick(HIDDEN_PLACES).format())
+            case "moved":
+                to, name = self._pick((("sub", "c.txt"), ("private", "n.txt"), ("./src/../sub", "c.txt")))
+                uses = {"use": self._pick(READERS).format(name), "whole": self._pick(READERS).format(f"{to}/*")}
+                return self._pick(MOVED).format(to=to, sep=self._pick(("; ", " && ")), end=self._pick(ENDS), **uses)
             case "folder" if self._random.random() < 0.5:
                 return self._pick(GIVEN).format(self._pick(GETS_FOLDERS))
             case "folder":

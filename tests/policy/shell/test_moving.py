@@ -4,6 +4,7 @@
 Where only `&&` joins the commands, a move leads there if it succeeds; after `;`, it may also have failed.
 """
 
+import shutil
 import subprocess
 from itertools import product
 
@@ -329,9 +330,11 @@ bash {}
 X={}; cat $X
 x=$(< {})
 for f in {}; do cat $f; done
+cat sub/*
 """.strip().splitlines()
 
 
+HIDDEN, BESIDE = "what is hidden\n", "what is beside the workspace\n"
 FILES = "src/main.py docs/x/guide.md build/out.o sub/c.txt sub/deep/d.txt sub/deep/a/b/c/e.txt"
 
 
@@ -340,7 +343,10 @@ def workspace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("moving") / "w"
     for name in (*FILES.split(), "README.md", "env.sh"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("")
+        (folder / name).write_text(f"{name}\n")
+    (folder / "env.sh").write_text("")
+    (folder / "sub" / "c.txt").write_text(HIDDEN)
+    (folder.parent / "beside.txt").write_text(BESIDE)
     (folder.parent / "home").mkdir()
     links = {"link": "sub", "deep/link2": "../docs/x", "outer/inner": "../sub", "nest/link": "../sub/deep"}
     for name, target in (links | {"sub/back": "../docs", "-s": "sub", "+s": "sub"}).items():
@@ -355,17 +361,99 @@ def judged(workspace, command, mode=ApprovalMode.YOLO):
     return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture)
 
 
+def run(folder, text):
+    words = ["timeout", "5", "bash", "--noprofile", "--norc", "-c", text]
+    ran = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return ran.stdout
+
+
+def is_denied_or_hides(workspace, command):
+    """Return True if a command is denied, or runs only in a form that does not show what is hidden."""
+    decision = judged(workspace, command)
+    return decision.verdict == "deny" or (decision.canonical and HIDDEN not in run(workspace, decision.canonical))
+
+
 @pytest.mark.slow
+@pytest.mark.process
 @for_each("move, use", [*product(STAYS, USES)])
 def test_a_hidden_file_stays_hidden_where_the_shell_may_still_be(workspace, move, use):
-    decision = judged(workspace, f"{move}; {use.format('sub/c.txt')}")
-    assert decision.verdict == "deny" or "|| exit; " in decision.canonical
+    assert is_denied_or_hides(workspace, f"{move}; {use.format('sub/c.txt')}")
 
 
 @pytest.mark.slow
-@for_each("move, use", [*product(ENTERS, USES)])
+@for_each("move, use", [*product(ENTERS, USES[:-1])])
 def test_a_hidden_file_stays_hidden_in_a_folder_that_the_shell_may_have_gone_to(workspace, move, use):
     assert judged(workspace, f"{move}; {use.format('c.txt')}").verdict == "deny"
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@for_each("move", ENTERS)
+def test_a_pattern_leaves_out_a_hidden_file_in_a_folder_that_the_shell_may_have_gone_to(workspace, move):
+    assert is_denied_or_hides(workspace, f"{move}; cat *")
+
+
+EARLY = r"""
+for i in 1 2; do cat c.txt; cd sub{}continue{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}if true; then continue; fi{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}eval continue{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}eval "true; continue"{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}command continue{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}builtin continue{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}$X{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}eval "$X"{}cd ..; done
+for i in 1 2; do cat c.txt; cd sub{}. ./env.sh{}cd ..; done
+for i in 1 2; do for j in 1; do cat c.txt; cd sub{}continue 2{}cd ..; done; done
+for i in 1 2; do cat c.txt; {{ cd sub{}for j in 1; do continue 2; done{}cd ..; }}; done
+for i in $(seq 2); do cat c.txt; cd sub{}continue{}cd ..; done
+for f in *; do cat c.txt; cd sub{}continue{}cd ..; done
+for ((i = 0; i < 2; i++)); do cat c.txt; cd sub{}continue{}cd ..; done
+while true; do cat c.txt; cd sub{}continue{}cd ..; done
+until false; do cat c.txt; cd sub{}continue{}cd ..; done
+ls | while read f; do cat c.txt; cd sub{}continue{}cd ..; done
+select x in a; do cat c.txt; cd sub{}continue{}cd ..; done
+for i in 1 2; do cd sub{}break{}cd ..; done; cat c.txt
+while true; do cd sub{}break{}cd ..; done; cat c.txt
+while true; do cd sub{}break{}cd ..; done && cat c.txt
+cd sub; for X in c.txt d.txt; do true{}break{}true; done; cat $X
+while cd sub{}false; do cd ..; true{}true; done; cat c.txt
+until cd sub; do true{}true{}cd ..; done; cat c.txt
+f() {{ cd sub{}return{}cd ..; }}; f; cat c.txt
+f() {{ while cd sub{}return; do true{}cd ..; done; }}; f; cat c.txt
+f() {{ continue; }}; for i in 1 2; do cat c.txt; cd sub{}f{}cd ..; done
+trap "cat c.txt" EXIT; {{ cd sub{}exit{}cd ..; }}
+trap "cat c.txt" EXIT; {{ cd sub{}: ${{X?no}}{}cd ..; }}
+trap "cat c.txt" DEBUG; {{ cd sub{}true{}cd ..; }}
+trap continue DEBUG; for i in 1 2; do cat c.txt; cd sub{}true{}cd ..; done
+(trap "cat c.txt" EXIT; cd sub{}exit{}cd ..)
+"""
+
+
+@for_each("command, joint", [*product(EARLY.strip().splitlines(), ("; ", " && "))])
+def test_a_hidden_file_stays_hidden_where_a_loop_or_a_function_may_end_early(workspace, command, joint):
+    assert judged(workspace, command.format(joint, joint)).verdict == "deny"
+
+
+@pytest.mark.process
+@for_each("end", ["continue", "break", "continue && true", "eval continue", "if true; then continue; fi"])
+def test_a_loop_that_may_end_early_does_not_read_beside_the_workspace_unasked(workspace, end):
+    command = f"cd src; for i in 1 2 3; do cd ..; cat beside.txt; {end}; cd src; done"
+    assert BESIDE not in run(workspace, command) or judged(workspace, command, ApprovalMode.ASK).verdict == "ask"
+
+
+@pytest.mark.process
+@for_each(
+    "command",
+    [
+        "for d in src docs; do [ -d $d ] || continue; cd $d; ls; cd ..; done",
+        "for d in src docs; do if true; then ls $d; continue; fi; ls; done",
+        "cd src; for i in 1 2; do ls; continue; done; cd ..; ls",
+    ],
+)
+def test_a_loop_that_ends_early_where_it_began_is_not_asked_about_and_does_the_same(workspace, command):
+    decision = judged(workspace, command, ApprovalMode.ASK)
+    assert decision.verdict == "allow"
+    assert run(workspace, decision.canonical) == run(workspace, command)
 
 
 @for_each(
@@ -375,16 +463,17 @@ def test_a_move_that_succeeds_leads_to_a_hidden_file(workspace, move):
     assert judged(workspace, f"{move} && cat c.txt").verdict == "deny"
 
 
-THERE_AND_BACK = """
-cd src; ls; cd ..; ls
-cd docs; cat x/guide.md; cd ../src; cat main.py; cd ..; ls
-cd docs 2>/dev/null; ls; cd ..; ls
-for d in src docs; do cd $d; ls; cd ..; done
-if true; then cd src; ls; cd ..; fi; ls
-bash -c 'cd src; ls; cd ..; ls'
-cd docs; (cd x; ls; cd ..; ls); cd ..; ls
-cd src; pushd ../docs; ls; popd; cd ..; ls
-"""
+THERE_AND_BACK = {
+    "cd src; ls; cd ..; ls": "src",
+    "cd docs; cat x/guide.md; cd ../src; cat main.py; cd ..; ls": "src",
+    "cd docs 2>/dev/null; ls; cd ..; ls": "docs",
+    "for d in src docs; do cd $d; ls; cd ..; done": "docs",
+    "if true; then cd src; ls; cd ..; fi; ls": "src",
+    "bash -c 'cd src; ls; cd ..; ls'": "src",
+    "cd docs; (cd x; ls; cd ..; ls); cd ..; ls": "docs/x",
+    "cd src; pushd ../docs; ls; popd; cd ..; ls": "docs",
+}
+"""Commands, each with the last folder that it goes to."""
 FURTHER = """
 cd nowhere; ls; cd ..; ls
 cd src; ls; cd ../..; ls
@@ -399,15 +488,18 @@ cd() { true; }; cd src; cd ..; ls
 
 
 @pytest.mark.process
-@for_each("command", THERE_AND_BACK.strip().splitlines())
-def test_reading_in_folders_and_back_is_not_asked_about_and_ends_where_a_move_fails(workspace, tmp_path, command):
+@for_each("command, last", [*THERE_AND_BACK.items()])
+def test_reading_in_folders_and_back_is_not_asked_about_and_ends_where_a_move_fails(
+    workspace, tmp_path_factory, command, last
+):
     form = judged(workspace, command, ApprovalMode.ASK).canonical
     assert judged(workspace, command).canonical == form
-    (tmp_path / "beside.txt").touch()
-    (tmp_path / "w").mkdir(exist_ok=True)
-    words = ["bash", "--noprofile", "--norc", "-c", form]
-    ran = subprocess.run(words, cwd=tmp_path / "w", capture_output=True, text=True, check=False)
-    assert "beside" not in ran.stdout
+    assert run(workspace, form) == run(workspace, command)
+    lacking = tmp_path_factory.mktemp("lacking") / "w"
+    shutil.copytree(workspace, lacking, symlinks=True)
+    shutil.rmtree(lacking / last)
+    (lacking.parent / "beside.txt").touch()
+    assert "beside" not in run(lacking, form)
 
 
 @for_each("command", FURTHER.strip().splitlines())

@@ -69,8 +69,7 @@ class Blocks(SimpleCommands):
                 return self._test(block, ground, forms), ground
         for item in block.items:
             self.node(item, ground)
-        variables = ground.variables.unsure_of(names_set(block))
-        return None, ground.with_variables(variables)
+        return None, ground.with_variables(ground.variables.unsure_of(names_set(block)))
 
     def _apply_redirects(self, block: Block, form: str | None, ground: Ground, forms: Forms) -> str | None:
         for redirect in block.redirects:
@@ -105,17 +104,14 @@ class Blocks(SimpleCommands):
         return (f"{'; '.join(rendered)}; fi" if all(rendered) else None), after
 
     def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        here = ground.with_variables(ground.variables.before_loop(block))
-        rendered: list[str] = []
-        after = here
-        for head, item in zip(block.heads, block.items, strict=True):
-            form, after = self.node(item, after)
-            rendered.append(f"{head} {form}" if form and head else "")
+        jumped, here = len(self.jumps), ground.with_variables(ground.variables.before_loop(block))
+        forms, after = self._round(block, here)
+        rendered = [f"{head} {form}" if form and head else "" for head, form in zip(block.heads, forms, strict=True)]
         _, after = self._repeat(block, here, after)
         form = f"{'; '.join(rendered)}; done" if all(rendered) else None
         if block.name == "((" and form:
             form = _counted_form(block, form)
-        return form, here.merge(after)
+        return form, here.merge(after, *self.jumps[jumped:])
 
     def _case(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         found = [self.node(item, ground) for item in block.items]
@@ -146,26 +142,26 @@ class Blocks(SimpleCommands):
         if None in named or len(names) > min(MOST_ROUNDS, MOST_CALLS // self.rounds) or block.kind == "select":
             return self._each_unknown(block, words, ground, _listed_form(block, words, forms))
         rendered: list[str] = []
-        here, around = ground, self.rounds
+        here, around, jumped = ground, self.rounds, len(self.jumps)
         self.rounds *= len(names) or 1
         for name in names:
             before = len(self.analysis.findings)
             here = here.with_variables(here.variables.with_value(block.name, (name,)))
-            form, after = self.node(block.items[0], here)
+            (form,), after = self._round(block, here)
             here = after.with_folders((*here.starts, *after.starts))
             rendered.append(form or "")
             found = self.analysis.findings
             seen = {_core_of(one) for one in found[:before]}
             found[before:] = [one for one in found[before:] if _core_of(one) not in seen]
         self.rounds = around
-        form = _unroll(block, rendered) if rendered and all(rendered) else None
-        return form or (":" if not names else None), ground.merge(here)
+        form = _unroll(rendered, ends_early=len(self.jumps) > jumped) if rendered and all(rendered) else None
+        return form or (":" if not names else None), ground.merge(here, *self.jumps[jumped:])
 
     def _each_unknown(self, block: Block, words: list[Word], ground: Ground, listed: str) -> tuple[str | None, Ground]:
         could = tuple(value for word in words for value in values_of(word))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
-        form, after = self.node(block.items[0], here)
+        (form,), after = self._round(block, here)
         if not set(after.starts) <= set(here.starts):
             form, after = self._repeat(block, here, after)
         runs = OWN_VARIABLE.fullmatch(block.name) and block.kind != "select" and not ground.rebinds
@@ -183,10 +179,19 @@ class Blocks(SimpleCommands):
             begin = here.merge(after)
             if set(begin.starts) <= set(here.starts) or not self._can_follow(_ROUND):
                 return form, after
-            here, after = begin, begin
-            for item in block.items:
-                form, after = self.node(item, after)
+            here = begin
+            (*_, form), after = self._round(block, here)
         return form, after.with_folders((*here.starts, *after.starts, UNKNOWN))
+
+    def _round(self, block: Block, ground: Ground) -> tuple[list[str | None], Ground]:
+        """Judge a round of a loop; return its forms and the ground after it, wherever `break` or the like ends it."""
+        jumped, ends, forms = len(self.jumps), [ground], list[str | None]()
+        for item in block.items:
+            form, after = self.node(item, ends[-1])
+            forms, ends = [*forms, form], [*ends, after]
+        after = ends[-1].merge(*self.jumps[jumped:])
+        self.jumps += [one for one in ends[1:-1] if one.starts != ground.starts]  # a condition ends the loop
+        return forms, after
 
     def _test(self, block: Block, ground: Ground, forms: Forms) -> str | None:
         expanded = [expand_word(word, ground) for word in block.words]
@@ -216,17 +221,16 @@ class Blocks(SimpleCommands):
         if not known:
             variables = variables.perhaps(["@"], tuple(text for word in given for text in values_of(word)))
         self.calls.append(name)
-        bodies = self.analysis.functions.get(name, [])
+        jumped, bodies = len(self.jumps), self.analysis.functions.get(name, [])
         ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in bodies]
         self.calls.pop()
-        after = ground.merge(*ends)
+        after = ground.merge(*ends, *self.jumps[jumped:])
         return after.with_variables(replace(after.variables, arguments=ground.variables.arguments))
 
 
-def _unroll(block: Block, rendered: list[str]) -> str:
+def _unroll(rendered: list[str], *, ends_early: bool) -> str:
     """Return the rounds of a loop in sequence; as a numbered loop if a round may end early."""
-    named = {node.words[0].text for node in every_node(block) if isinstance(node, Simple) and node.words}
-    if not named & {"break", "continue", "return", "exit"}:
+    if not ends_early:
         return f"{{ {'; '.join(rendered)}; }}"
     numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(rendered))
     return f"for ROUND in {' '.join(map(str, range(len(rendered))))}; do case $ROUND in {numbered} esac; done"

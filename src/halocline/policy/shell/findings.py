@@ -20,8 +20,9 @@ class Analysis(Struct):
     """All findings about a command line. `problem` says why it could not be analyzed completely.
 
     `functions` are those that it defines, `called` has a name for each call and each further round of a loop, `traps`
-    are texts that run at the end. `unguarded` says what may show secrets because it runs as written. `is_beside`: there
-    is another analysis of the same text, in an unknown folder; this one only tells what is hidden in known ones.
+    are texts that run later, `stood` the folders of all commands. `unguarded` says what may show secrets because it
+    runs as written. `is_beside`: there is another analysis of the same text, in an unknown folder; this one only tells
+    what is hidden in known ones.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -34,12 +35,13 @@ class Analysis(Struct):
     functions: dict[str, list[Block]] = field(default_factory=dict)
     called: list[str] = field(default_factory=list)
     traps: list[str] = field(default_factory=list)
+    stood: dict[str, None] = field(default_factory=dict)
     unguarded: str = ""
     is_beside: bool = False
 
     def make_inner(self) -> "Analysis":
         """Return an empty analysis for a part of the command line, which may call the same functions."""
-        return Analysis(functions=self.functions, called=self.called, is_beside=self.is_beside)
+        return Analysis(functions=self.functions, called=self.called, stood=self.stood, is_beside=self.is_beside)
 
     @property
     def reads(self) -> bool:

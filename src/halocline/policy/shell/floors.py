@@ -194,8 +194,7 @@ def _harm_verb(name: str) -> str:
 def _unsure_finding(simple: Simple, finding: Finding, why: str) -> Finding:
     targets = finding.part.targets or tuple(word.source for word in list_operands(simple))
     why = why if why.endswith(LEAVE_OUT) else f"{why}; spell out the path"
-    shown = make_part(simple.source, Effect.DESTRUCTIVE, why, targets)
-    return Finding(shown, Rule.LEADS_ANYWHERE)
+    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, why, targets), Rule.LEADS_ANYWHERE)
 
 
 def _deletes_folders(simple: Simple, ground: Ground) -> bool:

@@ -94,7 +94,7 @@ class Judge(Blocks):
         traps, self.analysis.traps = self.analysis.traps, []
         for text in dict.fromkeys(traps):
             found: list[Finding] = []
-            self.script(text, after, found)
+            self.script(text, after.with_folders((*after.starts, *self.analysis.stood)), found)
             self.analysis.findings += findings.as_written_findings(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
@@ -110,9 +110,10 @@ class Judge(Blocks):
             if unjudged:
                 raise NotUnderstood(unjudged)
             judge = Judge(inside, self._depth + 1)
-            judge.calls, judge.rounds, judge.held = [*self.calls], self.rounds, self.held
+            judge.calls, judge.rounds, judge.held, judge.jumps = [*self.calls], self.rounds, self.held, self.jumps
             canonical, after = judge.whole(parse_command(text), ground)
         except NotUnderstood as why:
+            self.jumps.append(ground)
             if not unjudged:
                 Judge(inside, self._depth + 1).judge_partly(text, why.before, ground)
             rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
@@ -176,7 +177,7 @@ class Judge(Blocks):
         noted, self.analysis = self.analysis, self.analysis.make_inner()
         self.analysis.is_beside = True
         _, beside = self._node(node, known)
-        found, self.analysis = self.analysis.findings, noted
+        found, self.analysis = findings.as_written_findings(self.analysis.findings), noted  # none runs in its form
         leaving_out = {one.words: one.form_alone for one in found}
         here = [replace(one, form_alone=leaving_out.get(one.words)) for one in noted.findings[before:]]
         noted.findings[before:] = [*here, *(one for one in found if one.rule in _HOLDS_ANYWHERE)]

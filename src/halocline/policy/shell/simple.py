@@ -37,17 +37,22 @@ from halocline.protocol.permission_rules import Effect
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
+_JUMPS = frozenset({"break", "continue", "return", "source", ".", "trap"})
+"""Commands behind which the rest of a loop or a function may not run."""
 MOST_WRAPPERS = 16
 """Programs that run each other in one command."""
 
 
 class SimpleCommands(ABC):
-    """Collects the findings of simple commands. `depth` counts nested scripts, `calls` are nested function calls."""
+    """Collects the findings of simple commands. `depth` counts nested scripts, `calls` are nested function calls.
+
+    `jumps` are the grounds from which a loop or a function may end early.
+    """
 
     def __init__(self, analysis: Analysis, depth: int) -> None:
         self.analysis = analysis
         self._depth, self._wrappers, self.rounds = depth, 0, 1
-        self.calls, self.held = list[str](), tuple[str, ...]()
+        self.calls, self.held, self.jumps = list[str](), tuple[str, ...](), list[Ground]()
 
     @abstractmethod
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
@@ -150,6 +155,9 @@ class SimpleCommands(ABC):
         if not simple.words:
             return judge_assignments(simple, ground, forms), ground
         name = simple.words[0].value
+        self.analysis.stood |= dict.fromkeys(ground.starts)
+        if name is None or name in _JUMPS or self.analysis.traps:
+            self.jumps.append(ground)
         finding, after = self._by_name(name, simple, ground, forms)
         if name and finding.rule in (Rule.READS, *MILDER) and (why := runs_elsewhere(name, ground)):
             finding = Finding(make_part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
@@ -157,8 +165,7 @@ class SimpleCommands(ABC):
             after = after.merge(self.call(str(name), simple.words[1:], ground))
             rule = Rule.SHELL if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
             finding = replace(finding, canonical=None, rule=rule)
-        finding = passes_floor(simple, ground, finding) or finding
-        return with_assignments(simple, finding), after
+        return with_assignments(simple, passes_floor(simple, ground, finding) or finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         if name == "trap" and len(simple.words) > 2:

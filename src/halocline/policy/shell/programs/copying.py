@@ -73,8 +73,7 @@ def _with_target_folder(simple: Simple, words: list[Word]) -> list[Word]:
 
 
 def _behind_folder(word: Word) -> Word:
-    text = word.text.partition("=")[2]
-    return Word(word.source.partition("=")[2], (Piece(text),), word.dynamic)
+    return Word(word.source.partition("=")[2], (Piece(word.text.partition("=")[2]),), word.dynamic)
 
 
 def judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:

@@ -99,7 +99,9 @@ class Value(Struct, frozen=True):
     named: bool = False
 
     def fits(self, text: str) -> bool:
-        return text in self.kind.split("|") if "|" in self.kind else bool(_pattern(self.kind).fullmatch(text))
+        if "|" in self.kind:
+            return text in self.kind.split("|")
+        return re.fullmatch(TYPES[self.kind].replace("COLUMN", f"(?:{TYPES['column']})"), text) is not None
 
 
 _ENTRY = compile_later(r"([^=?:+]+)(?:([=?:+])(\S+))?")
@@ -117,11 +119,6 @@ def read_long_flags(text: str) -> dict[str, Value | None]:
     """Return the long flags of a table; the value is None for one that takes none."""
     rows = [one.groups() for entry in text.split() if (one := _ENTRY.fullmatch(entry))]
     return {name: Value(kind, sign in "?:", sign == ":", sign == "+") if sign else None for name, sign, kind in rows}
-
-
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(TYPES[kind].replace("COLUMN", f"(?:{TYPES['column']})"))
 
 
 class Given(Struct):

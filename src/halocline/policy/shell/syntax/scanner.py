@@ -192,8 +192,7 @@ class Scanner(Expansions):
 
     def text_behind(self) -> Word:
         """Parse the whole text as that of a heredoc with expansions."""
-        parts = self.quoted_text("")
-        return make_word(self._text, [("", (part,)) for part in parts])
+        return make_word(self._text, [("", (part,)) for part in self.quoted_text("")])
 
     def _skip(self, *, lines: bool = False) -> None:
         """Skip blanks, comments and line continuations; with `lines`, newlines too."""

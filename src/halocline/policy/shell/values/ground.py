@@ -143,8 +143,7 @@ class Ground(Circumstances, frozen=True):
 
     def moved_to(self, folders: Iterable[str], stack: tuple[tuple[str, ...], ...] | None = None) -> "Ground":
         """Return the ground after the shell went to a folder; `cd -` goes back from there."""
-        moved = self.with_folders(folders)
-        return replace(moved, left=self.starts, stack=self.stack if stack is None else stack)
+        return replace(self.with_folders(folders), left=self.starts, stack=self.stack if stack is None else stack)
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
         """Return the ground in these folders; if they are too many, in those that exist or in an unknown one."""
