@@ -71,15 +71,15 @@ async def test_older_rows_come_above_without_moving_what_is_looked_at(server, op
         "() => { const log = document.querySelector('.log'); log.dispatchEvent(new WheelEvent('wheel'));"
         " log.scrollTop = 1300 }"
     )
-    await screen.page.wait_for_timeout(300)
-    shown = await screen.page.evaluate(
-        "() => [...document.querySelectorAll('.prompt')]"
-        ".find((one) => one.getBoundingClientRect().top > 150).textContent"
+    await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
+    found = await screen.page.wait_for_function(
+        "() => [...document.querySelectorAll('.prompt')].find((one) => { const { top } = one.getBoundingClientRect();"
+        " return top > 150 && top < innerHeight / 2 })?.textContent"
     )
+    shown = await found.json_value()
     text = shown.split(".")[0] + "."
     was = await top_of(screen, text)
     await screen.page.mouse.wheel(0, -200)
-    await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
     await screen.page.wait_for_function(
         "([text, was]) => Math.abs([...document.querySelectorAll('.prompt')]"
         ".find((one) => one.textContent.includes(text)).getBoundingClientRect().top - was - 200) < 40",
