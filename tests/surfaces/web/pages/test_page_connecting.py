@@ -118,3 +118,23 @@ async def test_a_message_that_no_model_can_answer_points_to_the_first_step_and_c
     toast, first, send = [await screen.page.locator(place).bounding_box() for place in places]
     assert toast["y"] + toast["height"] < min(first["y"], send["y"])
     assert await screen.barriers() == []
+
+
+async def test_a_key_goes_to_the_provider_that_is_typed_and_to_none_while_the_words_name_none(server, opened):
+    await server.start()
+    screen = await opened()
+    tile, search = screen.page.get_by_role("radio", name="Anthropic"), screen.page.get_by_label("Other provider")
+    connect, goes_to = screen.page.get_by_role("button", name="Connect", exact=True), screen.page.locator(".connect")
+    await tile.wait_for()
+    await screen.page.get_by_label("API key").fill(KEY)
+    await search.fill("gro")
+    await screen.page.locator(".connect [type=submit]:disabled").wait_for()
+    assert not await tile.is_checked()
+    await search.press("Enter")
+    assert not (server.halo.home / "credentials.json").exists()
+    await search.fill("groq")
+    await goes_to.get_by_text("sent only to Groq").wait_for()
+    assert await connect.is_enabled()
+    await tile.check()
+    await goes_to.get_by_text("sent only to Anthropic").wait_for()
+    assert await search.input_value() == ""

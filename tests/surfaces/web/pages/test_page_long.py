@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Locator
 from pypdfium2 import PdfDocument
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen, Server
@@ -15,6 +16,12 @@ ROWS = "async () => (await import(early.base + 'static/js/state/store.js')).curr
 
 
 ROW = "async (number) => (await import(early.base + 'static/js/state/store.js')).current.value.rows[number]"
+PRINTS = """() => { window.papers = []; window.print = () => {
+  dispatchEvent(new Event('beforeprint'))
+  papers.push(document.querySelector('.printed')?.shadowRoot.textContent ?? '')
+  dispatchEvent(new Event('afterprint'))
+} }"""
+"""Print as a browser does, without its window."""
 IN_VIEW = """() => [...document.querySelectorAll('.prompt')].find((one) =>
   one.getBoundingClientRect().top > document.querySelector('.log').getBoundingClientRect().top)?.textContent"""
 
@@ -64,15 +71,15 @@ async def test_older_rows_come_above_without_moving_what_is_looked_at(server, op
         "() => { const log = document.querySelector('.log'); log.dispatchEvent(new WheelEvent('wheel'));"
         " log.scrollTop = 1300 }"
     )
-    await screen.page.wait_for_timeout(300)
-    shown = await screen.page.evaluate(
-        "() => [...document.querySelectorAll('.prompt')]"
-        ".find((one) => one.getBoundingClientRect().top > 150).textContent"
+    await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
+    found = await screen.page.wait_for_function(
+        "() => [...document.querySelectorAll('.prompt')].find((one) => { const { top } = one.getBoundingClientRect();"
+        " return top > 150 && top < innerHeight / 2 })?.textContent"
     )
+    shown = await found.json_value()
     text = shown.split(".")[0] + "."
     was = await top_of(screen, text)
     await screen.page.mouse.wheel(0, -200)
-    await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
     await screen.page.wait_for_function(
         "([text, was]) => Math.abs([...document.querySelectorAll('.prompt')]"
         ".find((one) => one.textContent.includes(text)).getBoundingClientRect().top - was - 200) < 40",
@@ -242,3 +249,47 @@ async def test_a_task_is_printed_as_a_light_document_whole_and_without_the_page_
     assert "Settings" not in text
     assert document[0].render().to_pil().getpixel((5, 5)) >= (240, 240, 240)
     assert await screen.page.locator(".printed").count() == 0
+
+
+async def two_tasks(server: Server, opened, golden: Path) -> tuple[Screen, Locator]:
+    """A page with a long task open, and what prints another one in its menu."""
+    server.task(golden / "repair.jsonl", "261121-130000-gold")
+    task = long_task(server, golden, 3)
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    await screen.page.evaluate(PRINTS)
+    other = screen.page.locator(".task-item", has_not=screen.page.locator(".task-link.here"))
+    await other.hover()
+    await other.locator(".task-more").click()
+    return screen, screen.page.get_by_role("menuitem", name="Print…")
+
+
+async def test_a_task_is_printed_from_its_menu_and_the_open_one_from_the_palette(server, opened, golden):
+    screen, other = await two_tasks(server, opened, golden)
+    await other.click()
+    await screen.page.keyboard.press("Control+k")
+    await screen.page.locator("dialog input").fill("print this")
+    await screen.page.locator(".pick.on", has_text="Print this task").wait_for()
+    await screen.page.keyboard.press("Enter")
+    await screen.page.wait_for_function("() => papers.length === 2")
+    closed, shown = await screen.page.evaluate("papers")
+    assert "The test fails." in closed
+    assert "Prompt number 2." not in closed
+    assert "Prompt number 2." in shown
+
+
+async def test_a_print_of_another_task_that_tells_no_event_is_not_what_the_browser_prints_later(server, opened, golden):
+    screen, other = await two_tasks(server, opened, golden)
+    await screen.page.evaluate("() => { window.print = () => {} }")
+    await other.click()
+    text = "".join(page.get_textpage().get_text_range() for page in PdfDocument(await screen.page.pdf()))
+    assert "Prompt number 2." in text
+
+
+async def test_a_task_that_does_not_load_is_not_printed_and_that_is_said(server, opened, golden):
+    screen, other = await two_tasks(server, opened, golden)
+    await screen.page.route("**/export/**", lambda route: route.fulfill(status=204))
+    await other.click()
+    await screen.sees("The task did not load for printing.", ".toasts")
+    assert await screen.page.evaluate("papers") == []

@@ -142,10 +142,17 @@ async def test_a_task_that_asks_can_be_seen_in_forced_colours(server, opened):
     lines = "(one) => [one.outlineStyle, one.outlineWidth, one.borderTopStyle, one.borderTopWidth].join(' ')"
     told = {
         name: await screen.page.locator(name).first.evaluate(f"(one) => ({lines})(getComputedStyle(one))")
-        for name in (".task-link.here", ".mode", ".card.asks", ".meter", ".button.primary")
+        for name in (".task-link.here", ".card.asks", ".meter", ".button.primary")
     }
     assert {name: "solid" in style for name, style in told.items()} == dict.fromkeys(told, True)
     assert not await screen.scrolls_sideways()
+    mode = screen.page.locator(".mode")
+    weights = []
+    for name in ("act", "plan"):  # their colours are the same here
+        await screen.page.locator(f".mode.{name}").wait_for()
+        weights.append(await mode.evaluate("(one) => getComputedStyle(one).fontWeight"))
+        await mode.click()
+    assert weights[0] != weights[1]
 
 
 async def test_a_side_question_is_answered_on_a_sheet_and_leaves_no_row(server, opened):

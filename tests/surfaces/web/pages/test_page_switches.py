@@ -94,12 +94,36 @@ async def test_permissions_of_new_tasks_are_one_table_that_is_edited(server, ope
     screen = await opened(width=320)
     await screen.go("settings/approvals")
     reads = screen.page.get_by_label("Read, outside")
-    await reads.select_option(label="Allow")
-    await screen.sees("Permissions: saved", "[aria-live]")
     written = server.halo.home / "settings.toml"
+    question = screen.page.get_by_role("alertdialog", name="Read, outside: allow?")
+    await reads.select_option(label="Allow")
+    await question.wait_for()
+    assert await screen.barriers() == []
+    assert not await screen.scrolls_sideways()
+    await question.get_by_role("button", name="Cancel").click()
+    await question.wait_for(state="detached")
+    assert await reads.input_value() == "null"
+    assert not written.exists()
+    await reads.select_option(label="Allow")
+    await question.get_by_role("button", name="Allow").click()
+    await screen.sees("Permissions: saved", "[aria-live]")
     assert "read_outside = true" in written.read_text()
     assert await screen.barriers() == []
     assert not await screen.scrolls_sideways()
     await reads.select_option(label="By mode")
     while "read_outside" in written.read_text():
         await screen.page.wait_for_timeout(50)
+
+
+async def test_a_permission_that_lets_any_code_run_is_asked_about_as_a_danger_and_a_stricter_one_is_not(server, opened):
+    await server.start()
+    screen = await opened(path="settings/approvals")
+    for name in ("Builds and tests", "All commands"):
+        await screen.page.get_by_label(name, exact=True).select_option(label="Allow")
+        await screen.page.get_by_role("alertdialog", name=f"{name}: allow?").locator(".danger").wait_for()
+    await screen.page.get_by_label("Web", exact=True).select_option(label="Ask")
+    await screen.sees("Permissions: saved", "[aria-live]")
+    written = (server.halo.home / "settings.toml").read_text()
+    assert "web = false" in written
+    assert "all_commands" not in written
+    assert "project_code" not in written

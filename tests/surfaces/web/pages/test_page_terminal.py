@@ -104,3 +104,26 @@ async def test_where_there_is_room_it_stands_beside_the_chat_and_esc_leaves_it_f
     assert await button.evaluate("(one) => one === document.activeElement")
     await screen.page.locator("[data-decides] .primary:enabled").click()
     await screen.sees("Done it.")
+
+
+async def test_a_command_that_was_begun_stays_when_the_page_is_drawn_again_or_has_less_room(server, opened):
+    server.model({"text": "Done it."})
+    await server.start()
+    screen = await opened(width=1600)
+    await screen.say("Do it.")
+    await screen.ended()
+    await screen.page.get_by_role("button", name="Terminal").click()
+    line = screen.page.get_by_label("Command to run")
+    await line.fill("make tes")
+    await screen.page.keyboard.press("Control+k")
+    await screen.page.locator("dialog").wait_for()
+    await screen.page.keyboard.press("Escape")
+    await screen.page.locator("dialog").wait_for(state="detached")
+    assert await line.input_value() == "make tes"
+    await screen.page.set_viewport_size({"width": 800, "height": 700})
+    await screen.page.get_by_role("dialog", name="Terminal").wait_for()
+    assert await screen.page.locator(".beside").count() == 0
+    assert await line.input_value() == "make tes"
+    assert await screen.barriers() == []
+    await screen.page.keyboard.press("Escape")
+    await screen.page.locator("dialog").wait_for(state="detached")

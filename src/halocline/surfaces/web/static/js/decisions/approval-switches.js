@@ -4,7 +4,7 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain, toast } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
-import { Confirm } from './confirm-looser.js'
+import { allowsMore, Confirm, RISKY } from '../widgets/confirm-looser.js'
 
 const NOW = {
   allow: ['allowed', 'check', 'good'],
@@ -16,9 +16,6 @@ const LABELS = { '': 'Follow the mode', true: 'Auto-approve', false: 'Always ask
 const nameValue = (on) => (on == null ? '' : String(on))
 const parseValue = (text) => (text === '' ? null : text === 'true')
 const capitalize = (text) => text[0].toUpperCase() + text.slice(1)
-
-/** True if `on` asks less than `than`; order: always ask, follow the mode, auto-approve. */
-const allowsMore = (on, than) => [false, null, true].indexOf(on) > [false, null, true].indexOf(than)
 
 const keep = (one, on) => {
   const name = `auto_approve.${one.switch}`
@@ -85,7 +82,7 @@ export function Switches({ task, all, again }) {
               title=${`${capitalize(one.title)}: ${LABELS[nameValue(asked.on)].toLowerCase()}?`}
               about=${`${one.hint} Applies to this task from its next call${keeps ? ', and to new tasks' : ''}.`}
               yes=${LABELS[nameValue(asked.on)]}
-              risky=${['all_commands', 'project_code'].includes(one.switch) && asked.on}
+              risky=${RISKY.includes(one.switch) && asked.on}
               onYes=${() => set(asked.one, asked.on)}
               onNo=${() => setAsked(null)}
             /></li>`

@@ -6,7 +6,7 @@ import { announcement, closeSheet, complain, go, openSheet, toast, usual } from 
 import { asSentence, clock, count, nameEffect, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { grantText } from './decision.js'
-import { Confirm } from './confirm-looser.js'
+import { Confirm } from '../widgets/confirm-looser.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Switches } from './approval-switches.js'
 import { ROWS } from '../state/permission-rows.js'

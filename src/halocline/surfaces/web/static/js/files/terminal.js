@@ -50,8 +50,7 @@ function useJobs(task, shown) {
   return { jobs, text }
 }
 
-function CommandLine({ task }) {
-  const [command, setCommand] = useState('')
+function CommandLine({ task, command, setCommand }) {
   const run = (event) => {
     event.preventDefault()
     if (!command.trim()) return
@@ -78,6 +77,7 @@ export default function TerminalSheet({ task, docks = false }) {
   task.version.value
   const running = runningOf(task.rows)
   const [shown, setShown] = useState('')
+  const [command, setCommand] = useState('') // held here: it stays when the column becomes a dialog
   const { jobs, text } = useJobs(task, shown)
   const job = jobs.find((one) => one.name === shown)
   const printed = shown ? text : session(task.rows)
@@ -121,7 +121,7 @@ export default function TerminalSheet({ task, docks = false }) {
         </div>`
       }
       <${Lazy} key=${shown} load=${loadScreen} text=${printed} label=${shown ? `Output of ${shown}` : 'Output of my commands'} />
-      <${CommandLine} task=${task} />
+      <${CommandLine} task=${task} command=${command} setCommand=${setCommand} />
     </div>
   <//>`
 }

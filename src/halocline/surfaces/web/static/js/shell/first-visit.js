@@ -103,11 +103,14 @@ function Connect({ done }) {
 
 /** The provider: a tile for each of the usual ones, and a field that finds the others. */
 function Choice({ all, name, setName }) {
+  const [words, setWords] = useState('')
   const tiles = all.slice(0, TILES)
   const others = all.slice(TILES)
-  const pick = ({ target }) => {
-    const found = others.find((one) => one.label === target.value)
-    if (found) setName(found.name)
+  const pick = (one) => (setWords(''), setName(one.name))
+  const find = (text) => {
+    const wanted = text.trim().toLowerCase()
+    setWords(text)
+    setName(all.find((one) => [one.label.toLowerCase(), one.name].includes(wanted))?.name ?? '') // no key goes elsewhere
   }
   return html`<fieldset class="tiles">
     <legend class="hidden-text">Provider</legend>
@@ -118,7 +121,7 @@ function Choice({ all, name, setName }) {
           type="radio"
           name="provider"
           checked=${one.name === name}
-          onChange=${() => setName(one.name)}
+          onChange=${() => pick(one)}
         />
         ${one.label}
       </label>`,
@@ -129,8 +132,8 @@ function Choice({ all, name, setName }) {
       list="first-others"
       disabled=${!others.length}
       placeholder=${`Search ${others.length} others…`}
-      value=${others.find((one) => one.name === name)?.label ?? ''}
-      onInput=${pick}
+      value=${words}
+      onInput=${({ target }) => find(target.value)}
     />
     <datalist id="first-others">
       ${others.map((one) => html`<option key=${one.name} value=${one.label}></option>`)}

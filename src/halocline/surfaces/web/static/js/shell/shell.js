@@ -9,6 +9,7 @@ import {
   current,
   dismiss,
   finding,
+  isRoomy,
   reviewOpen,
   route,
   sheet,
@@ -118,11 +119,12 @@ export function Shell() {
   const task = current.value
   const review = reviewOpen.value && task
   const docked = !review && task && beside.value?.task === task && beside.value
+  const hasColumn = review || (docked && isRoomy.value)
   const open = sheet.value
   const load = open && SHEETS[open.name]
   return html`
     <div
-      class=${classes('shell', (review || docked) && 'with-review', sidebarOpen.value && 'with-sidebar')}
+      class=${classes('shell', hasColumn && 'with-review', sidebarOpen.value && 'with-sidebar')}
       data-ready=${standing.value}
       style=${{ '--sidebar': toPixels(sidebarWidth.value), '--review': toPixels(reviewWidth.value) }}
     >
@@ -138,7 +140,7 @@ export function Shell() {
       <main class="middle" id="middle">
         <${Resizer} label="Width of the task list" side="left" width=${sidebarWidth} least=${200} most=${() => 480} />
         ${
-          (review || docked) &&
+          hasColumn &&
           html`<${Resizer}
             label="Width of the column on the right"
             side="right"
@@ -153,7 +155,7 @@ export function Shell() {
         <${Middle} />
       </main>
       ${review && html`<${Lazy} key=${'review' + task.id} load=${loadReview} task=${task} />`}
-      ${docked && html`<${Lazy} key=${[docked.name, docked.path, docked.line]} load=${SHEETS[docked.name]} ...${docked} docks />`}
+      ${docked && html`<${Lazy} key=${[docked.name, docked.path, docked.line].join('\n')} load=${SHEETS[docked.name]} ...${docked} docks />`}
     </div>
     ${load && html`<${Lazy} key=${open.name} load=${load} ...${open} />`}
     <${Armed} />

@@ -148,14 +148,17 @@ export function closeSheet() {
   if (place) setTimeout(() => document.activeElement === document.body && place.focus?.())
 }
 
-const ROOMY = 1400 // pixels of a window that has room for a third column
+const wide = matchMedia('(min-width: 1400px)')
+/** True while the window has room for a third column. */
+export const isRoomy = signal(wide.matches)
+wide.addEventListener('change', () => (isRoomy.value = wide.matches))
 /** What is looked at beside the chat, {name, task, …}, or null. */
 export const beside = signal(null)
 let opener = null
 
 /** Open something of a task beside the chat; over it where there is no room. */
 export function openBeside(name, options) {
-  if (innerWidth < ROOMY || current.value !== options.task || sheet.value) return openSheet(name, options)
+  if (!isRoomy.value || current.value !== options.task || sheet.value) return openSheet(name, options)
   if (!beside.value) opener = document.activeElement
   reviewOpen.value = false
   beside.value = { name, ...options }

@@ -51,7 +51,7 @@ function useFollowing(task, log, inside, drawn) {
     let read = null // the card that was scrolled by hand
     const cardOf = () => box.querySelector('.card.asks:has(.edits-ahead)')
     const forgetPlace = () => ((place = null), (read = cardOf()))
-    const timer = setTimeout(forgetPlace, SETTLES)
+    const timer = setTimeout(() => (place = null), SETTLES)
     const settle = () => {
       if (place) showPlace(box, drawn, place)
       else if (state.current.following && !isSelecting()) {

@@ -1,7 +1,7 @@
 // Dialogs on top of the page: native ones, which trap focus; the opener restores it. The first focus is the element
 // with `data-first`, else the title, so that a screen reader announces it.
 import { html, classes, useEffect, useRef, style } from '../lib/ui.js'
-import { closeBeside, closeSheet, showDialog } from '../state/store.js'
+import { closeBeside, closeSheet, isRoomy, showDialog } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
 
 /** A bare dialog, closed by Esc or a press outside. */
@@ -35,7 +35,8 @@ function Column({ title, className, children }) {
   return html`<aside class=${classes('beside', className)} ref=${box} aria-label=${title}>${children}</aside>`
 }
 
-/** A dialog with head, body and a foot for actions; `back` returns to the view before. `docks` makes it a column. */
+/** A dialog with head, body and a foot for actions; `back` returns to the view before. `docks` makes it a column while
+ *  there is room. */
 export function Sheet({
   title,
   wide = false,
@@ -46,7 +47,7 @@ export function Sheet({
   className = '',
   onClose = docks ? closeBeside : closeSheet,
 }) {
-  const Box = docks ? Column : Modal
+  const Box = docks && isRoomy.value ? Column : Modal
   return html`<${Box} title=${title} className=${classes(wide && 'wide', className)} onClose=${onClose}>
     <div class="sheet-head">
       ${
