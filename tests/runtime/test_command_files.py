@@ -242,3 +242,12 @@ def test_the_nearest_names_are_longer_or_alike():
     assert nearest_names("mo", ["mode", "model", "cost"]) == ["mode", "model"]
     assert nearest_names("jbos", ["jobs", "cost"]) == ["jobs"]
     assert nearest_names("zzz", ["jobs"]) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("act", "/mode act"), ("ask", "/approvals ask"), ("accept-edits", "/approvals accept-edits")]
+)
+def test_the_name_of_a_mode_is_answered_with_the_command_that_takes_it(project, word, meant):
+    with pytest.raises(UsageError) as raised:
+        project.words().check(f"/{word}", HERE)
+    assert raised.value.hint == f"Did you mean {meant}?"

@@ -20,9 +20,18 @@ from halocline.surfaces.cli.plain.line_menu import CHOICE, LineMenu
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
 from halocline.surfaces.terminal.asking.menu import Kind
-from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, type_keys
+from halocline.surfaces.terminal.composing.prompt import (
+    KEY_NOT_SENT,
+    Prompt,
+    is_key,
+    join_drafts,
+    split_first,
+    split_typed,
+    type_keys,
+)
 from halocline.surfaces.terminal.drawing.screen import Screen
 
+KEY = "sk-ant-" + "aB3dE6gH9" * 5
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
 COMMAND = ev.ApprovalRequested(
     "r1",
@@ -379,3 +388,39 @@ async def test_the_rules_on_offer_are_shown_as_they_will_be_kept(terminal: Termi
 
 async def test_enter_behind_a_reason_that_was_not_given_allows_nothing(terminal: Terminal) -> None:
     assert await approve(terminal, ["n", "", "n"], None, "no") == Decision(Choice.REJECT_ONCE, "no")
+
+
+@for_each(
+    "draft, first, rest",
+    [
+        ("!echo one\nhalf message", "!echo one", "half message"),
+        ("/plan\n!touch x", "/plan", "!touch x"),
+        ("!echo early\n/status\n", "!echo early", "/status"),
+        ("one\ntwo", "one\ntwo", ""),
+        ("one\n!ls", "one", "!ls"),
+        (join_drafts("!for x in 1; do\necho $x; done", "more"), "!for x in 1; do\necho $x; done", "more"),
+        (f"/login anthropic\n{KEY}\nmore", "/login anthropic", "more"),
+        ("", "", ""),
+    ],
+)
+def test_a_draft_of_plain_lines_is_offered_prompt_by_prompt_and_no_command_is_lost(
+    draft: str, first: str, rest: str
+) -> None:
+    assert split_first(draft) == (first, rest)
+
+
+def test_a_message_to_the_model_does_not_begin_with_a_command_that_waits() -> None:
+    assert split_first("!echo one", is_message=True) == ("", "!echo one")
+    assert join_drafts("half message", "!echo one") == "half message\n!echo one"
+
+
+async def test_a_key_typed_at_a_plain_card_is_no_answer_and_no_draft(terminal: Terminal) -> None:
+    await approve(terminal, [KEY, "y"])
+    assert (terminal.lines.draft, KEY_NOT_SENT in terminal.output.getvalue()) == ("", True)
+
+
+@for_each(
+    "text, known", [(KEY, True), (f" {KEY}\n", True), (f"use {KEY}", False), ("[redacted x]", False), ("", False)]
+)
+def test_a_key_is_a_text_that_is_nothing_else(text: str, known: bool) -> None:
+    assert is_key(text) is known

@@ -4,6 +4,7 @@ import os
 import re
 import tracemalloc
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -27,7 +28,9 @@ from halocline.protocol.kinds import (
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
 from halocline.protocol.state.reducer import fold_events
-from halocline.surfaces.terminal.drawing.activity_line import describe_growth, describe_step
+from halocline.surfaces.rows.transcript import Transcript
+from halocline.surfaces.terminal.application.activity import LiveActivity
+from halocline.surfaces.terminal.drawing.activity_line import ActivityLine, describe_growth, describe_step
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.replies import DRAWN
 from halocline.surfaces.terminal.drawing.screen import Screen
@@ -768,3 +771,21 @@ def test_what_a_sub_agent_was_refused_stands_below_its_line() -> None:
     long = [replace(done, refused=("x" * 90,)), end]
     assert f"refused: {'x' * 68}…" in shown([*before, *long])
     assert f"{'x' * 12}\n" in shown([*before, *long], details=True)
+
+
+def test_what_the_person_s_own_command_prints_stands_below_its_own_row_beside_the_agent_s() -> None:
+    status = LiveActivity(Console(file=io.StringIO(), width=80), lambda: None)
+    follow = partial(ActivityLine(status, can_leave=False).follow, transcript=Transcript(), looks=())
+    follow(ev.ToolCallStarted("c1", "execute_command", "sleep 25", ToolKind.EXECUTE))
+    follow(ev.ToolCallProgressed("c1", "theirs\n"))
+    follow(ev.OwnCommandStarted(run="!1", command="echo mine"))
+    follow(ev.ToolCallProgressed("!1", "mine\n"))
+
+    def drawn() -> list[str]:
+        return ["".join(text for _, text in line)[2:] for line in status.lines(80, 10)]
+
+    agent, own = ["running sleep 25", "│ theirs"], ["running !echo mine · Esc stops", "│ mine"]
+    assert drawn() == [*agent, *own]
+    follow(ev.OwnCommandEnded(run="!1", command="echo mine", stopped=True))
+    follow(ev.ToolCallProgressed("!1", "late\n"))
+    assert drawn() == ["running sleep 25 · Esc stops", "│ theirs"]

@@ -18,6 +18,7 @@ from halocline.context.user_files.command_dialects import fill_arguments, fill_s
 from halocline.context.user_files.skills import Found, Skill, found_skills, skill_for_model
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.plugins import Plugin
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 from halocline.runtime.prompts import slash_commands
@@ -160,6 +161,9 @@ class SlashEntries:
             or os.path.lexists(f"/{name}")
         ):
             return
+        if name.lower() in {*Mode, *ApprovalMode}:
+            setting = "mode" if name.lower() in {*Mode} else "approvals"
+            raise UsageError(f"There is no slash command /{name}.", f"Did you mean /{setting} {name.lower()}?")
         known = [*slash_commands.SLASH_COMMANDS, *self._files.files, *self._skills]
         meant = " or ".join(f"/{word}" for word in slash_commands.nearest_names(name.lower(), known))
         hint = f"Did you mean {meant}?" if meant else self._list_commands(where)

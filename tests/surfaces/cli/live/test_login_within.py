@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.servers.model_server import ModelServer
-from tests.surfaces.cli.halo_process import HALO, Halo
+from tests.surfaces.cli.halo_process import HALO, Halo, shell
 from tests.surfaces.cli.live.conftest import Open
 from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
 from tests.tables import for_each
 
 from halocline.protocol import events as ev
-from halocline.surfaces.cli.live.composer import may_be_key
 from halocline.surfaces.terminal.composing.pasting import Chips
+from halocline.surfaces.terminal.composing.prompt import may_be_key
 from halocline.surfaces.terminal.composing.prompt_history import PromptHistory
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -104,3 +104,18 @@ def test_of_a_login_the_history_keeps_the_provider_alone(tmp_path: Path, prompt:
     history.append_string(prompt)
     assert history.get_strings() == [kept]
     assert files_with(KEY, tmp_path) == []
+
+
+@pytest.mark.parametrize("keys", [("Enter", "Up", "C-s"), ("C-s",), ("Enter", "Escape", "Enter")])
+def test_a_key_typed_behind_a_login_that_waits_is_shown_and_sent_nowhere(
+    halo: Halo, open_terminal: Open, keys: tuple[str, ...]
+) -> None:
+    script = halo.script({"call": [shell("sleep 6")]}, {"text": "Hello."})
+    terminal = open_terminal(100, 30).starts("-m", script, "--yolo").says("go").sees("running sleep")
+    terminal.says("/login anthropic").sees("❯ /login anthropic · runs").types(KEY).presses(keys[0])
+    terminal.sees("not sent").sees_no(KEY)
+    for key in keys[1:]:
+        terminal.presses(key)
+    time.sleep(7)
+    assert not any(KEY in str(event) for event in halo.log())
+    assert files_with(KEY, halo.home, halo.folder) == []

@@ -28,7 +28,7 @@ def test_at_a_card_the_key_stops_the_own_command_whose_rows_stay_and_the_card_wa
     halo: Halo, open_terminal: Open, key: str
 ) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(CARD)
-    terminal.says(OWN).sees("running echo").presses(key).saw("began", "stopped after").sees(CARD)
+    terminal.says(OWN).sees("running !echo").presses(key).saw("began", "stopped after").sees(CARD)
     assert not lives(halo)
     assert [event for event in halo.log() if isinstance(event, ev.TurnEnded | ev.ApprovalResolved)] == []
     terminal.decides("y").saw("Hello.")
@@ -49,7 +49,7 @@ def test_an_own_command_that_outlives_the_turn_is_what_the_key_stops_and_its_row
 
 def test_the_next_key_stops_the_turn_and_the_rows_of_both_stay(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(CARD).says(OWN)
-    terminal.sees("running echo").presses("Escape", "Escape").saw("stopped after", "interrupted").sees(HINT)
+    terminal.sees("running !echo").presses("Escape", "Escape").saw("stopped after", "interrupted").sees(HINT)
 
 
 def test_a_shell_command_typed_before_the_screen_stands_runs_and_is_no_prompt(halo: Halo, open_terminal: Open) -> None:

@@ -162,6 +162,8 @@ class LiveActions:
         if card is None or composer.text.strip()[:1] in ("/", "!"):
             return False
         is_answer = card.kind is Kind.QUESTION
+        if composer.forgets_key():
+            return True
         if is_answer and composer.has_pictures:
             refusal: str | None = NO_PICTURES
         else:
@@ -177,6 +179,8 @@ class LiveActions:
             return
         if self._session.is_prompting or not self._session.has_turn:
             self.send()
+        elif self._composer.forgets_key():
+            return
         elif prompt := self._composer.take():
             self._session.steer(prompt)
         else:

@@ -17,7 +17,6 @@ from prompt_toolkit.filters import Condition
 
 from halocline.client.models import BLIND
 from halocline.client.tasks import Client
-from halocline.protocol import secrets
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import UserPart
@@ -26,7 +25,14 @@ from halocline.surfaces.terminal.composing import clipboard
 from halocline.surfaces.terminal.composing.completion import Mentions, build_completer, is_begun
 from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
 from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, mentions_of
-from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
+from halocline.surfaces.terminal.composing.prompt import (
+    KEY_NOT_SENT,
+    Prompt,
+    expand_quit_word,
+    is_key,
+    may_be_key,
+    signs_in,
+)
 from halocline.surfaces.terminal.composing.prompt_history import open_history
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
@@ -87,6 +93,8 @@ class LiveComposer:
         self.due: list[str] = []
         """Lines for which Enter was pressed before the conversation could take them: no other one comes before them."""
         self.request: LineRequest | None = None
+        self.tell: Callable[[str], None] = lambda text: None
+        """Shows a notice until the next key."""
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
         self.buffer = Buffer(
@@ -144,7 +152,7 @@ class LiveComposer:
     def take(self) -> Prompt | None:
         """Take the typed prompt; None when there is none."""
         text = expand_quit_word(self.text)
-        if not text.strip() or self._client is None:
+        if not text.strip() or self._client is None or self.forgets_key():
             return None
         self.finish_line(append_to_history=True)
         get_app().vi_state.reset()  # the next prompt begins with typing
@@ -155,8 +163,18 @@ class LiveComposer:
 
     def hold(self) -> None:
         """Let what is typed wait until the conversation can take it."""
-        self.due.append(self.text)
+        if not self.forgets_key():
+            self.due.append(self.text)
+            self.finish_line()
+
+    def forgets_key(self) -> bool:
+        """Forget what is typed if it is a key, or may be one and a `/login` waits: it is sent nowhere. False if not."""
+        text, waits = self.expand_chips(self.text), any(map(signs_in, self.due))
+        if not is_key(text) and not (waits and any(map(may_be_key, text.split("\n")))):
+            return False
         self.finish_line()
+        self.tell(KEY_NOT_SENT)
+        return True
 
     def put_back_due(self, most: int | None = None) -> bool:
         """Put the lines that wait above what is typed, or so many of the newest. False if there are none."""
@@ -206,7 +224,7 @@ class LiveComposer:
             self.clear()
             self._note_text("")
             request.hint = PICK_FIRST
-        elif request:
+        elif request and (request.secret or not self.forgets_key()):
             picked = request.choices and request.choices.picked
             request.finish(picked.key if picked else self.text)
 
@@ -323,10 +341,3 @@ def take_choice(buffer: Buffer) -> bool:
     if choice.text.endswith(" "):
         buffer.start_completion()
     return not choice.text.startswith("@") and not choice.text.endswith(" ")
-
-
-def may_be_key(line: str) -> bool:
-    """True for a line that holds what is known to be a key, and for one word that may be one."""
-    word = line.strip()
-    is_alone = word.isascii() and not {" ", "/"} & {*word} and not word.startswith("@")
-    return secrets.redaction.redact_text(line) != line or (is_alone and secrets.redaction.may_hold_keys(word))

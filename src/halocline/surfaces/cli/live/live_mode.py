@@ -84,6 +84,7 @@ class LiveMode(View):
 
     async def __aenter__(self) -> Self:
         self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
+        self._composer.tell = partial(setattr, self._session, "notice")
         lines = self._lines
         panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint, lines.is_secret)
         keys = DynamicKeyBindings(lambda: self._keys)

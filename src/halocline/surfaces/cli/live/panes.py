@@ -100,7 +100,8 @@ class PaneLines:
         if self._session.is_prompting and self._session.offered and not self._session.queue.all:
             return f"{self._session.offered} (Enter sends this)"
         if self._session.has_turn and not self._session.is_prompting:
-            hints = QUEUE_HINTS
+            stops = "Esc stops your command" if self._session.runs_own_command else "Esc stops"
+            hints: Sequence[str] = [hint.replace("Esc stops", stops) for hint in QUEUE_HINTS]
         else:
             hints = PLAN_HINTS if state and state.plan.mode is Mode.PLAN else PROMPT_HINTS
         upcoming = find_next_step(state).name if state else PLANNING

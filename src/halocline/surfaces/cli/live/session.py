@@ -164,6 +164,12 @@ class LiveSession:
         self._own_switches -= 1
         return True
 
+    @property
+    def runs_own_command(self) -> bool:
+        """True while a command of the person runs from here: what stops, stops it first."""
+        client, state = self.client, self.state
+        return bool(client and state and any(one.client == client.name for one in state.user_commands.running))
+
     def stop_own_command(self) -> bool:
         """Stop the person's newest command that runs. False if there is none."""
         return bool(self.client and self.state and user_shell.stop_own_command(self.client, self.task))

@@ -11,7 +11,7 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_key, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
-from halocline.surfaces.terminal.composing.prompt import Prompt
+from halocline.surfaces.terminal.composing.prompt import KEY_NOT_SENT, Prompt, is_key, join_drafts
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
@@ -46,6 +46,9 @@ class LineMenu:
         while True:
             if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ")) is None:
                 return ESCAPE
+            if is_key(typed):
+                self._screen.say(KEY_NOT_SENT)
+                continue
             word = typed.strip().casefold() or selected or ""
             if key := find_key(word, options) or (find_option(word, options) if kind is Kind.OWN else None):
                 return key
@@ -59,7 +62,7 @@ class LineMenu:
                 await self._lines.wait_for_silence()
 
     def put_back(self, message: Prompt) -> None:
-        self._lines.draft = "\n".join(filter(None, [message.text, self._lines.draft]))
+        self._lines.draft = join_drafts(message.text, self._lines.draft)
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         await run_editor(paths, self._lines.editor)

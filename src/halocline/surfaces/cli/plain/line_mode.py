@@ -32,7 +32,13 @@ from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.pasting import Chips
-from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
+from halocline.surfaces.terminal.composing.prompt import (
+    KEY_NOT_SENT,
+    Prompt,
+    expand_quit_word,
+    is_key,
+    join_drafts,
+)
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
@@ -112,7 +118,7 @@ class LineMode(View):
         self._lines.theme = theme
 
     def put_prompt(self, text: str) -> None:
-        self._lines.draft = "\n".join(filter(None, [text, self._lines.draft]))
+        self._lines.draft = join_drafts(text, self._lines.draft)
 
     def offer_prompt(self, text: str) -> None:
         self._offered = text
@@ -189,11 +195,13 @@ class LineMode(View):
         mark = _MARKS[mode]
         if self._aloud:
             mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""
-        draft = self._lines.take_draft()
+        draft = self._lines.take_draft(is_message=bool(hint))
         while (typed := await self._lines.read_line(mark, draft, shown, history, keeps=bool(hint))) is not None:
-            if text := typed if typed.strip() else offered:
+            if is_key(typed):
+                self.say(KEY_NOT_SENT)
+            elif text := typed if typed.strip() else offered:
                 return Prompt(text if hint else expand_quit_word(text), mode)
-            draft = ""
+            draft = self._lines.take_draft(is_message=bool(hint))
         return None
 
 

@@ -15,7 +15,7 @@ from halocline.surfaces.cli.plain.questions import knows_codes
 from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
-from halocline.surfaces.terminal.composing.prompt import type_keys
+from halocline.surfaces.terminal.composing.prompt import join_drafts, split_first, type_keys
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import FileHistory
@@ -56,11 +56,12 @@ class LineReader:
         finally:
             terminal.restore()
 
-    def take_draft(self) -> str:
-        """Take the draft, to start a line with. A trailing Enter sends nothing."""
+    def take_draft(self, *, is_message: bool = False) -> str:
+        """Take the draft's first prompt, to start a line with; commands and what is behind them wait. None is sent."""
         terminal = TerminalState()
         terminal.quieten()
-        draft, self.draft = type_keys(self.draft, terminal.read_typed()).strip("\n"), ""
+        typed = type_keys(self.draft, terminal.read_typed()).strip("\n")
+        draft, self.draft = split_first(typed, is_message=is_message)
         terminal.restore()
         return draft
 
@@ -109,10 +110,10 @@ class LineReader:
                 FormattedText([("class:mark", prompt)]), default=initial, handle_sigint=False
             )
         except (EOFError, KeyboardInterrupt):
-            self.draft = session.default_buffer.text if keeps else self.draft
+            self.draft = join_drafts(session.default_buffer.text if keeps else "", self.draft)
             return None
         except asyncio.CancelledError:
-            self.draft = session.default_buffer.text if history is not None else self.draft
+            self.draft = join_drafts(session.default_buffer.text if history is not None else "", self.draft)
             raise
         finally:
             self.person.note_key()

@@ -43,10 +43,14 @@ class LiveActivity(StatusLine):
         """The activity and the newest lines below it, at most this many."""
         if self._activity is None or rows < 1:
             return []
+        own = self._lines_of(self.beside, width, max(1, rows // 2)) if self.beside and rows > 1 else []
+        return self._lines_of(self._activity, width, rows - len(own)) + own
+
+    def _lines_of(self, activity: Activity, width: int, rows: int) -> list[Fragments]:
         frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
-        shown: list[Fragments] = [[("class:accent", f"{frame} "), ("class:quiet", self.words(width - 3))]]
-        output = [_output_line(text, width) for text in self._activity.output()]
-        below = [*(self._grown_line(text, width) for text in self._activity.below), *output]
+        shown: list[Fragments] = [[("class:accent", f"{frame} "), ("class:quiet", self.words(width - 3, activity))]]
+        output = [_output_line(text, width) for text in activity.output()]
+        below = [*(self._grown_line(text, width) for text in activity.below), *output]
         return shown + below[-(rows - 1) :][: rows - 1]
 
     def _tail(self, activity: Activity) -> str:

@@ -2,17 +2,42 @@
 
 import re
 
+from halocline.client.prompts import split_slash_command
+from halocline.protocol import secrets
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.slash.dispatch import find_own_command
 
+_KEY_MARK = re.compile(r"\[redacted [^\]]*\]")
 _QUIT = re.compile(r"(?:exit(?: \d{1,3})?|quit|(?:exit|quit)\(\)|logout|:(?:q|wq|qa|x)!?)")
 
 
 def expand_quit_word(text: str) -> str:
     """Return `/quit` for what people type to leave shells and editors, and any other text as it is."""
     return "/quit" if _QUIT.fullmatch(text.strip()) else text
+
+
+KEY_NOT_SENT = "That looks like a key; it is not sent. /login takes keys."
+"""Said of a prompt that is nothing but a key."""
+
+
+def is_key(text: str) -> bool:
+    """True for a text that is nothing but what is known to be a key."""
+    word = text.strip()
+    return _KEY_MARK.fullmatch(secrets.redaction.redact_text(word)) is not None and not _KEY_MARK.fullmatch(word)
+
+
+def may_be_key(line: str) -> bool:
+    """True for a line that holds what is known to be a key, and for one word that may be one."""
+    word = line.strip()
+    is_alone = word.isascii() and not {" ", "/"} & {*word} and not word.startswith("@")
+    return secrets.redaction.redact_text(line) != line or (is_alone and secrets.redaction.may_hold_keys(word))
+
+
+def signs_in(prompt: str) -> bool:
+    """True for the slash commands that ask for a key: what is typed behind them may be one."""
+    return split_slash_command(prompt)[0] in ("login", "logout")
 
 
 class Prompt(Value, frozen=True):
@@ -44,8 +69,8 @@ def type_keys(draft: str, keys: str) -> str:
 
 _PASTE = re.compile(r"\x1b\[200~(.*?)(?:\x1b\[201~|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"\s*(?:!|/[\w:.-]+(?:\s|$))")
-_BREAK = "\0"
-"""Stands for a line break within a paste."""
+BREAK = "\0"
+"""Stands for a line break within a paste, or within a prompt that is in one piece."""
 
 
 def split_typed(typed: str) -> list[str]:
@@ -57,7 +82,11 @@ def split_typed(typed: str) -> list[str]:
     """
     text = ""
     for at, piece in enumerate(_PASTE.split(typed)):
-        text = text + type_keys("", piece).replace("\n", _BREAK) if at % 2 else type_keys(text, piece)
+        text = text + type_keys("", piece).replace("\n", BREAK) if at % 2 else type_keys(text, piece)
+    return [part.replace(BREAK, "\n") for part in _split_lines(text)]
+
+
+def _split_lines(text: str) -> list[str]:
     *lines, left = text.split("\n")
     first = next((at for at, line in enumerate(lines) if _COMMAND.match(line)), None)
     if first is None and left.strip():
@@ -65,4 +94,18 @@ def split_typed(typed: str) -> list[str]:
     end = len(lines) if first is None else first
     behind = end + 1 if end == 0 or (lines[end:] and find_own_command(lines[end]) is not None) else end
     sent = filter(str.strip, ("\n".join(lines[:end]), *lines[end:behind]))
-    return [part.strip("\n").replace(_BREAK, "\n") for part in (*sent, "\n".join([*lines[behind:], left]))]
+    return [part.strip("\n") for part in (*sent, "\n".join([*lines[behind:], left]))]
+
+
+def split_first(draft: str, *, is_message: bool = False) -> tuple[str, str]:
+    """Split a draft into the first prompt, as `split_typed` does, and the rest. No message begins with a command."""
+    first, *rest = [*filter(None, _split_lines(f"{draft}\n")), ""]
+    if is_message and _COMMAND.match(first):
+        return "", draft
+    kept = [line for line in "\n".join(rest).strip("\n").split("\n") if not (signs_in(first) and may_be_key(line))]
+    return first.replace(BREAK, "\n"), "\n".join(kept)
+
+
+def join_drafts(first: str, draft: str) -> str:
+    """Put a prompt, which stays in one piece, above a draft."""
+    return "\n".join(filter(None, [first.replace("\n", BREAK), draft]))

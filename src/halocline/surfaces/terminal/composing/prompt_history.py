@@ -11,6 +11,7 @@ from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.terminal.composing.pasting import Chips
+from halocline.surfaces.terminal.composing.prompt import is_key
 
 
 class PromptHistory(FileHistory):
@@ -22,7 +23,8 @@ class PromptHistory(FileHistory):
         self._is_provider = is_provider
 
     def append_string(self, string: str) -> None:
-        super().append_string(hide_key(string, self._is_provider))
+        if not is_key(self._chips.whole(string)):
+            super().append_string(hide_key(string, self._is_provider))
 
     def store_string(self, string: str) -> None:
         super().store_string(self._chips.whole(string))

@@ -37,9 +37,9 @@ class ActivityLine:
     def __init__(self, status: StatusLine, *, can_leave: bool) -> None:
         self._status = status
         self._can_leave = can_leave
-        self._output = ""
+        self._output = Output()
         self._previewed = ""
-        self._own: Activity | None = None
+        self._own: dict[str, tuple[Activity, Output]] = {}
         self._hook = ""
 
     def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.Row]) -> None:
@@ -62,22 +62,37 @@ class ActivityLine:
                 title, executes = _first_line(event.title), event.kind is ToolKind.EXECUTE
                 text = f"running {title}" if executes else title
                 self._show_command(text, can_leave=event.name == COMMAND_TOOL, is_command=executes)
-            case ev.ToolCallProgressed():
-                self._output = (self._output + event.text)[-KEPT:]
+            case ev.ToolCallProgressed(call=run) if run in self._own:
+                self._own[run][1].add(event.text)
+            case ev.ToolCallProgressed() if not event.call.startswith("!"):
+                self._output.add(event.text)
             case ev.HookProgressed():
                 self._show_hook(event)
             case ev.HookRan(run=run) if run:
                 show("working")
-            case ev.OwnCommandStarted() if self._status.activity is None:
-                self._own = self._show_command(f"running {_first_line(event.command)}")
-            case ev.OwnCommandEnded() if self._status.activity is self._own:
-                self._status.set(None)
+            case ev.OwnCommandStarted(run=run):
+                self._own[run] = self._describe_command(f"running !{_first_line(event.command)}")
+            case ev.OwnCommandEnded(run=run):
+                self._end_own(run)
             case SubagentStarted() | SubagentProgressed() | SubagentEnded():
                 self._show_lanes(transcript.call(event.call))
             case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
                 self._status.set(None)
             case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
                 show("working")
+        self._settle_own()
+
+    def _end_own(self, run: str) -> None:
+        ended, _ = self._own.pop(run, (None, None))
+        if ended and self._status.activity is ended:
+            self._status.set(None)
+
+    def _settle_own(self) -> None:
+        """Show the newest command of the person, which is stopped first: alone, or beside what the agent does."""
+        newest = next((activity for activity, _ in reversed(self._own.values())), None)
+        if self._status.activity is None and newest:
+            self._status.set(newest)
+        self._status.beside = newest if newest is not self._status.activity else None
 
     def _show(self, what: str, transcript: Transcript, looks: Sequence[r.Row]) -> None:
         """Show an activity after the finished reads, and the progress of the plan."""
@@ -85,21 +100,25 @@ class ActivityLine:
         done = f"{summarize_looks(calls, limit=3)} · " if calls else ""
         self._status.set(Activity(done + what + describe_step(transcript.todos)))
 
-    def _show_command(self, text: str, *, can_leave: bool = True, is_command: bool = True) -> Activity:
+    def _show_command(self, text: str, *, can_leave: bool = True, is_command: bool = True) -> None:
         """Show a command with the last line of its output."""
-        self._output = ""
-        hint = LEAVE_HINT if self._can_leave and can_leave else ""
-        activity = Activity(text, self._last_output, hint=hint, is_command=is_command, output=self._last_lines)
+        activity, self._output = self._describe_command(text, can_leave=can_leave, is_command=is_command)
         self._status.set(activity)
-        return activity
+
+    def _describe_command(
+        self, text: str, *, can_leave: bool = True, is_command: bool = True
+    ) -> tuple[Activity, "Output"]:
+        output, hint = Output(), LEAVE_HINT if self._can_leave and can_leave else ""
+        began = time.monotonic()
+        return Activity(text, output.last, hint=hint, is_command=is_command, output=output.lines, began=began), output
 
     def _show_hook(self, event: ev.HookProgressed) -> None:
         """Show a hook that takes long, with the last line of its output."""
         if self._hook != event.run:
-            self._hook, self._output = event.run, ""
-            hint = STOP_HOOK_HINT if self._can_leave else ""
-            self._status.set(Activity(f"hook {event.hook} runs", self._last_output, hint=hint, output=self._last_lines))
-        self._output = (self._output + event.text)[-KEPT:]
+            self._hook, self._output = event.run, Output()
+            hint, output = STOP_HOOK_HINT if self._can_leave else "", self._output
+            self._status.set(Activity(f"hook {event.hook} runs", output.last, hint=hint, output=output.lines))
+        self._output.add(event.text)
 
     def _count_down(self, wait: float) -> None:
         hint = ASK_NOW_HINT if self._can_leave else ""
@@ -119,13 +138,25 @@ class ActivityLine:
         name = clean(event.path) or "an edit"
         self._status.set(Activity(f"writing {name}", partial(describe_growth, event), below=event.lines))
 
-    def _last_output(self) -> str:
-        return self._last_lines()[-1] if self._output.strip() else ""
 
-    def _last_lines(self) -> Sequence[str]:
+class Output:
+    """The end of what a command printed."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def add(self, text: str) -> None:
+        """Take in new output."""
+        self._text = (self._text + text)[-KEPT:]
+
+    def last(self) -> str:
+        """The newest line."""
+        return self.lines()[-1] if self._text.strip() else ""
+
+    def lines(self) -> Sequence[str]:
         """The newest lines; of one that a command wrote again and again, such as its progress, what it wrote last."""
-        lines = self._output.rstrip().split("\n")[-MOST_LINES:]
-        return [line.rstrip("\r").rpartition("\r")[2] for line in lines] if self._output.strip() else []
+        lines = self._text.rstrip().split("\n")[-MOST_LINES:]
+        return [line.rstrip("\r").rpartition("\r")[2] for line in lines] if self._text.strip() else []
 
 
 def _first_line(text: str) -> str:

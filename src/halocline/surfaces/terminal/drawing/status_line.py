@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -33,7 +33,8 @@ class Activity:
     """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
     `hint` names another key once it takes long; an `is_command` may never end. `below` are lines shown under it, such
-    as those of a growing edit. `output` returns the newest lines of a command, where there is room for them.
+    as those of a growing edit. `output` returns the newest lines of a command, where there is room for them; `began`
+    (monotonic seconds) counts from there also where it stands beside another.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Activity:
     is_command: bool = False
     below: Sequence[str] = ()
     output: Callable[[], Sequence[str]] = tuple
+    began: float | None = None
 
 
 class StatusLine:
@@ -55,6 +57,8 @@ class StatusLine:
         self._clock = clock
         self._is_live = console.file.isatty() and not console.is_dumb_terminal and not still
         self._activity: Activity | None = None
+        self.beside: Activity | None = None
+        """The person's own command beside the activity: keys stop it first."""
         self._since = 0.0
         self._drawn = False
         self._below = 0
@@ -87,7 +91,7 @@ class StatusLine:
             self._rest()
             self.erase()
         elif self._activity is None or activity.text != self._activity.text:
-            self._since, self._told = self._clock(), False
+            self._since, self._told = self._clock() if activity.began is None else activity.began, False
         self._activity = activity
         if activity and self._loop and self._is_live and not self._timer:
             self._timer = self._loop.call_later(self.interval, self._tick)
@@ -98,9 +102,9 @@ class StatusLine:
             self._drawn = False
             self._below = 0
 
-    def words(self, width: int) -> str:
+    def words(self, width: int, activity: Activity | None = None) -> str:
         """The line as plain text, cut to the width: first what happens, as time and keys are needed more."""
-        if (activity := self._activity) is None:
+        if (activity := activity or self._activity) is None:
             return ""
         facts = self._list_facts(activity, self._clock())
         while facts and width - cell_len("".join(facts)) < LEAST_TEXT:
@@ -121,10 +125,11 @@ class StatusLine:
         if activity.until is not None:
             left = format_elapsed(ceil(max(0.0, activity.until - now)))
             return list(filter(None, [f" {left}", activity.hint and f" · {activity.hint}"]))
-        took = now - self._since
+        took = now - (self._since if activity is self._activity else activity.began or now)
+        stops = self.patience if self.beside in (None, activity) else inf
         return [
             *([f" · {format_elapsed(took)}"] if took >= 1 else []),
-            *([f" · {self.stop_hint}"] if took >= self.patience else []),
+            *([f" · {self.stop_hint}"] if took >= stops else []),
             *([f" · {activity.hint}"] if activity.hint and took > HINT_AFTER else []),
         ]
 
