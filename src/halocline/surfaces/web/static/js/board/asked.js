@@ -74,14 +74,14 @@ export function Asked({ row }) {
   task.version.value
   const [first] = task.facts.waiting
   const card = findAsked(task, row.asked)
-  const armed = useArmed(first?.request)
-  useKeys(task, first, armed && isInView(first?.request))
+  const armed = useArmed(first && task.keyOf(first.request))
+  useKeys(task, first, armed && isInView(task, first?.request))
   const missing = !card && !task.asked && task.ready.value
   useEffect(() => {
     if (missing && row.asked !== 'start' && task.rows.length) task.askPage(task.rows.length)
   }, [missing])
   return html`<div class="board-asked">
-    <${Decision} key=${first?.request ?? card?.call ?? row.asked}>
+    <${Decision} key=${task.keyOf(first?.request ?? card?.call ?? row.asked)}>
       ${card && html`<${Card} row=${card} task=${task} />`}
       ${first?.kind === 'question' && html`<${Answer} task=${task} request=${first.request} />`}
       ${row.asked === 'start' && html`<${Start} task=${task} />`}

@@ -148,7 +148,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const { mode, approvals, model, setMode, setModel } = useModes(task, choice, usual)
   // Text typed before the request could be seen is not an answer to it.
   const first = facts?.waiting[0]
-  const asked = useArmed(first?.request) ? first : null
+  const asked = useArmed(first && task.keyOf(first.request)) ? first : null
   const question = asked?.kind === 'question' ? asked : null
   const where = task ? { task: task.id } : { workspace, model }
   const { field, typed, saveText, writeText, insertText } = useField(id)

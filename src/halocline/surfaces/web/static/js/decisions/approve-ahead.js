@@ -7,24 +7,25 @@ import { count } from '../lib/format.js'
 import { approveCall } from './approve.js'
 import { isSeen } from './whole-call.js'
 
-/** By request: {at, total, ahead: [{row, decision}]}. The request of a row ahead is the mark of what it shows. */
+/** By the key of a request: {at, total, ahead: [{row, decision}]}. The request of a row ahead is the mark of what it shows. */
 const known = signal({})
 const NONE = { at: 0, total: 0, ahead: [] }
 
-export const editsOf = (request) => known.value[request] ?? NONE
+export const editsOf = (task, request) => known.value[task.keyOf(request)] ?? NONE
 
 async function look(task, { approval: { request, reason } }) {
   const found = { ...NONE, ...(await query('edits_ahead', { task: task.id, request })) }
   for (const { row } of found.ahead) if (row.approval.reason === reason) row.approval.reason = '' // is said once
-  known.value = { ...known.peek(), [request]: found }
+  known.value = { ...known.peek(), [task.keyOf(request)]: found }
 }
 
 /** The edits of the reply, for as long as this one waits. */
 export function useEdits(task, row) {
   const { request, diffs, agent, decision } = row.approval
+  const key = task.keyOf(request)
   const wanted = diffs?.length > 0 && !agent && !decision
-  useEffect(() => void (wanted && !known.peek()[request] && look(task, row).catch(() => {})), [request, wanted])
-  return editsOf(request)
+  useEffect(() => void (wanted && !known.peek()[key] && look(task, row).catch(() => {})), [key, wanted])
+  return editsOf(task, request)
 }
 
 /** Decide edits that wait behind this one, by their marks: 'allow_once', 'reject_once', or '' to take it back. */
@@ -37,9 +38,8 @@ export async function decideAhead(task, row, decisions) {
 
 /** Approve all edits of the reply but those that were refused; shows what was not in view instead. */
 export async function approveAll(task, row) {
-  const { request } = row.approval
-  const left = editsOf(request).ahead.filter((one) => !one.decision)
-  if (![row, ...left.map((one) => one.row)].every(isSeen)) return
+  const left = editsOf(task, row.approval.request).ahead.filter((one) => !one.decision)
+  if (![row, ...left.map((one) => one.row)].every((one) => isSeen(task, one))) return
   const decisions = Object.fromEntries(
     left.map((one) => [one.row.approval.request, /** @type {const} */ ('allow_once')]),
   )
@@ -51,8 +51,8 @@ export async function approveAll(task, row) {
 }
 
 /** The button that approves all; empty where there are no others. */
-export function labelAll(request) {
-  const { ahead } = editsOf(request)
+export function labelAll(task, request) {
+  const { ahead } = editsOf(task, request)
   const left = ahead.filter((one) => !one.decision).length
   return left
     ? `Approve ${left === ahead.length ? 'all' : 'the'} ${left + 1}${left === ahead.length ? '' : ' left'}`

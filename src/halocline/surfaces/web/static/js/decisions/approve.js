@@ -5,26 +5,32 @@ import { count } from '../lib/format.js'
 import { choicesOf, judgeChoices } from './edit-choices.js'
 import { isSeen } from './whole-call.js'
 
-/** What a person has begun for a request: {form: '', always, reject or edit; note; text}. The same in card and dock. */
+/** What a person has begun for a request, by its key: {form: '', always, reject or edit; note; text}. The same in card and dock. */
 const drafts = signal({})
 const EMPTY = { form: '', note: '', text: null }
-export const draftOf = (request) => drafts.value[request] ?? EMPTY
-export const setDraft = (request, more) =>
-  (drafts.value = { ...drafts.value, [request]: { ...(drafts.peek()[request] ?? EMPTY), ...more } })
+export const draftOf = (task, request) => drafts.value[task.keyOf(request)] ?? EMPTY
+export function setDraft(task, request, more) {
+  const key = task.keyOf(request)
+  drafts.value = { ...drafts.value, [key]: { ...(drafts.peek()[key] ?? EMPTY), ...more } }
+}
 
-/** Edit conflicts by request: only files that changed since the edit was shown. */
-export const conflicts = signal({})
+/** Edit conflicts by the key of a request: only files that changed since the edit was shown. */
+const conflicts = signal({})
+export const conflictOf = (task, request) => conflicts.value[task.keyOf(request)]
+export const setConflict = (task, request, found) =>
+  (conflicts.value = { ...conflicts.value, [task.keyOf(request)]: found })
 
 export const sendDecision = (task, request, decision, more = {}) =>
   task.send('resolve_approval', { request, decision, ...more }).catch(complain)
 
 /** What approving a call does now, with the choices in its diff. */
 export const judgeApproval = (task, row) =>
-  judgeChoices(task.whole(row), row.approval.diffs ?? [], choicesOf(row.approval.request).value)
+  judgeChoices(task.whole(row), row.approval.diffs ?? [], choicesOf(task, row.approval.request).value)
 
 /** Approve a call as shown, with the choices in its diff. Returns false if nothing was sent. */
 export async function approveCall(task, row, { note = '', content = [] } = {}) {
-  if (!row?.approval || row.approval.decision || conflicts.value[row.approval.request] || !isSeen(row)) return false
+  if (!row?.approval || row.approval.decision) return false
+  if (conflictOf(task, row.approval.request) || !isSeen(task, row)) return false
   const effect = judgeApproval(task, row)
   const more = { note: [note, effect.note].filter(Boolean).join('\n\n'), content }
   if (effect.verdict === 'rejected') await sendDecision(task, row.approval.request, 'reject_once', more)
@@ -62,7 +68,7 @@ function toHunk(row) {
 }
 
 /** Open a form of the docked decision; partial edits start in the diff. */
-export function openForm(row, form) {
+export function openForm(task, row, form) {
   if (form === 'edit' && !findEditable(row)) toHunk(row)
-  else if (form !== 'always' || isSeen(row)) setDraft(row.approval.request, { form })
+  else if (form !== 'always' || isSeen(task, row)) setDraft(task, row.approval.request, { form })
 }

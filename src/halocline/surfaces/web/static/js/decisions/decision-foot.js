@@ -20,7 +20,7 @@ export const Wanted = ({ asked, row }) => {
 
 function Batch({ task, approvals }) {
   const [open, setOpen] = useState(false)
-  const armed = useArmed(open && approvals.map(({ request }) => request).join())
+  const armed = useArmed(open && approvals.map(({ request }) => task.keyOf(request)).join())
   if (approvals.length < 2) return null
   return html`<div class="batch">
     <div class="row">
@@ -45,7 +45,7 @@ function Batch({ task, approvals }) {
           const row = task.call(asked.call)
           return html`<li key=${asked.request}>
             <${Wanted} asked=${asked} row=${row} />
-            ${row?.approval && html`<${Explanation} row=${row} />`}
+            ${row?.approval && html`<${Explanation} task=${task} row=${row} />`}
           </li>`
         })}
       </ul>`

@@ -9,7 +9,8 @@ import { Lazy } from '../widgets/lazy.js'
 import {
   approveCall,
   labelApprove,
-  conflicts,
+  conflictOf,
+  setConflict,
   setDraft,
   draftOf,
   findEditable,
@@ -47,16 +48,15 @@ function useConflict(task, row, looks) {
       !document.hidden &&
       query('meanwhile', { task: task.id, request }).then(
         (found) => {
-          if (found.changed || conflicts.value[request])
-            conflicts.value = { ...conflicts.value, [request]: found.changed ? found : null }
+          if (found.changed || conflictOf(task, request)) setConflict(task, request, found.changed ? found : null)
         },
         () => {},
       )
     const timer = setInterval(look, LOOK_EVERY)
     document.addEventListener('visibilitychange', look)
     return () => (clearInterval(timer), document.removeEventListener('visibilitychange', look))
-  }, [request, wanted])
-  return conflicts.value[request]
+  }, [task.keyOf(request), wanted])
+  return conflictOf(task, request)
 }
 
 /** Buttons and keys of one approval. */
@@ -67,12 +67,13 @@ export function Decision({ task, row, docked = false }) {
   const canEdit = field || (isDivisible(row) && row.approval.diffs?.length > 0)
   const effect = judgeApproval(task, row)
   const { request, grant } = row.approval
-  const { form: requested, note } = draftOf(request)
-  const setForm = (form) => setDraft(request, { form })
+  const key = task.keyOf(request)
+  const { form: requested, note } = draftOf(task, request)
+  const setForm = (form) => setDraft(task, request, { form })
   const box = useRef()
   useFocusAfter(box)
   /** It is decided here: the dock shows only while the card is out of view. */
-  const isHere = docked || isInView(request)
+  const isHere = docked || isInView(task, request)
   const [word] = gradeOf(row.approval)
   const isFirst = task.facts.waiting[0]?.request === request
   const isPlace = isFirst && isHere && !docked // the dock is a region itself
@@ -81,7 +82,7 @@ export function Decision({ task, row, docked = false }) {
   const form = requested === 'always' && !canGrant ? '' : requested
   const conflict = useConflict(task, row, isHere)
   const edits = useEdits(task, row)
-  const armed = useArmed(request + (conflict?.seen ?? ''))
+  const armed = useArmed(key + (conflict?.seen ?? ''))
   const [busy, setBusy] = useState(false)
   const runOnce = (action) => {
     if (busy) return
@@ -90,7 +91,7 @@ export function Decision({ task, row, docked = false }) {
   }
   const decide = (decision, more) => runOnce(() => sendDecision(task, request, decision, more))
   const runDeliberate = (action) => armed && isDeliberate() && action()
-  const openEdit = () => openForm(row, 'edit')
+  const openEdit = () => openForm(task, row, 'edit')
   const closed = useRef('')
   useLayoutEffect(() => {
     if (form && isHere) box.current?.querySelector('input, textarea')?.focus()
@@ -101,7 +102,7 @@ export function Decision({ task, row, docked = false }) {
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || !armed || !isDeliberate()) return
     if (e.target.closest('input, textarea')) return
     const actions = {
-      a: () => grant && isSeen(row) && setForm('always'),
+      a: () => grant && isSeen(task, row) && setForm('always'),
       r: () => setForm('reject'),
       e: () => canEdit && openEdit(),
     }
@@ -109,9 +110,9 @@ export function Decision({ task, row, docked = false }) {
     e.preventDefault()
     actions[e.key]()
   }
-  const close = () => ((closed.current = form), setDraft(request, { form: '', text: null }))
+  const close = () => ((closed.current = form), setDraft(task, request, { form: '', text: null }))
   const closeOnEscape = (e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), close())
-  const shared = { row, effect, decide, close, closeOnEscape, id: `${request}-${docked}` }
+  const shared = { task, row, effect, decide, close, closeOnEscape, id: `${key}-${docked}` }
   return html`<div
     class=${classes('decision', docked && 'docked')}
     ref=${box}
@@ -120,9 +121,9 @@ export function Decision({ task, row, docked = false }) {
     aria-label=${[isPlace ? 'Approval needed' : `Approve: ${row.title}`, word].filter(Boolean).join('. ')}
   >
     <div class="explanation" tabindex=${docked ? 0 : null} role="group" aria-label="What it does">
-      <${Explanation} row=${row} why=${html`<${Why} task=${task} row=${row} />`} />
+      <${Explanation} task=${task} row=${row} why=${html`<${Why} task=${task} row=${row} />`} />
     </div>
-    <${Excluded} request=${request} effect=${effect} />
+    <${Excluded} task=${task} request=${request} effect=${effect} />
     ${!docked && html`<${EditsAhead} task=${task} row=${row} edits=${edits} />`}
     ${
       form === '' &&
@@ -140,7 +141,7 @@ export function Decision({ task, row, docked = false }) {
         armed=${armed}
         onApprove=${() => runDeliberate(() => runOnce(() => approveCall(task, row)))}
         onAll=${edits.ahead.length > 0 && (() => runDeliberate(() => runOnce(() => approveAll(task, row))))}
-        onAlways=${canGrant && (() => isSeen(row) && setForm('always'))}
+        onAlways=${canGrant && (() => isSeen(task, row) && setForm('always'))}
         onEdit=${canEdit && openEdit}
         onReject=${() => setForm('reject')}
       />`
@@ -150,22 +151,22 @@ export function Decision({ task, row, docked = false }) {
     ${form === 'edit' && field && html`<${EditForm} ...${shared} complete=${complete} field=${field} />`}
     ${form === 'always' && html`<${Always} ...${shared} />`}
     <${Foot} task=${task} isFirst=${isFirst} />
-    ${!docked && html`<${InView} of=${request} />`}
+    ${!docked && html`<${InView} task=${task} request=${request} />`}
   </div>`
 }
 
 /** Why a partial choice is a rejection. */
-const Excluded = ({ request, effect }) =>
+const Excluded = ({ task, request, effect }) =>
   effect.verdict === 'rejected' &&
   effect.total > 0 &&
   effect.accepted === 0 &&
   html`<p class="small soft">
-    ${Object.keys(choicesOf(request).value.rejected).length === effect.total ? 'You excluded every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
+    ${Object.keys(choicesOf(task, request).value.rejected).length === effect.total ? 'You excluded every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
   </p>`
 
 function Buttons({ task, row, isFirst, busy, armed, onApprove, onAll, onAlways, onEdit, onReject }) {
   const grave = isGrave(row.approval)
-  const all = onAll && labelAll(row.approval.request)
+  const all = onAll && labelAll(task, row.approval.request)
   return html`<div class="row">
     <button class=${classes('button', 'approves', !grave && 'primary')} disabled=${busy || !armed} onClick=${onApprove}>
       ${labelApprove(task, row)} ${isFirst && !grave && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
@@ -192,8 +193,8 @@ function Buttons({ task, row, isFirst, busy, armed, onApprove, onAll, onAlways, 
   </div>`
 }
 
-function RejectForm({ row, effect, note, id, decide, close, closeOnEscape }) {
-  const goes_on = editsOf(row.approval.request).ahead.some((one) => one.decision)
+function RejectForm({ task, row, effect, note, id, decide, close, closeOnEscape }) {
+  const goes_on = editsOf(task, row.approval.request).ahead.some((one) => one.decision)
   const reject = () => decide('reject_once', { note: [note, effect.note].filter(Boolean).join('\n\n'), goes_on })
   return html`<form class="decision-form" onKeyDown=${closeOnEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
     <label class="hidden-text" for=${`note-${id}`}>Reason</label>
@@ -202,7 +203,7 @@ function RejectForm({ row, effect, note, id, decide, close, closeOnEscape }) {
       id=${`note-${id}`}
       placeholder="What should the agent do instead? (optional)"
       value=${note}
-      onInput=${(e) => setDraft(row.approval.request, { note: e.target.value })}
+      onInput=${(e) => setDraft(task, row.approval.request, { note: e.target.value })}
     />
     <button class="button danger" type="submit">Reject</button>
     <button class="button quiet" type="button" onClick=${close}>Back</button>
@@ -210,10 +211,10 @@ function RejectForm({ row, effect, note, id, decide, close, closeOnEscape }) {
 }
 
 /** Edits one argument as a whole; `field` is [name, label, button]. */
-function EditForm({ row, complete, effect, field, id, decide, close, closeOnEscape }) {
+function EditForm({ task, row, complete, effect, field, id, decide, close, closeOnEscape }) {
   const [name, label, button] = field
   const { request } = row.approval
-  const text = draftOf(request).text ?? (effect.arguments ?? complete.arguments)[name]
+  const text = draftOf(task, request).text ?? (effect.arguments ?? complete.arguments)[name]
   const allow = () => decide('allow_once', { note: effect.note, arguments: { ...complete.arguments, [name]: text } })
   return html`<form class="decision-form" onKeyDown=${closeOnEscape} onSubmit=${(e) => (e.preventDefault(), allow())}>
     <label class="hidden-text" for=${`edit-${id}`}>${label}</label>
@@ -222,7 +223,7 @@ function EditForm({ row, complete, effect, field, id, decide, close, closeOnEsca
       id=${`edit-${id}`}
       rows=${Math.min(16, Math.max(2, text.split('\n').length))}
       value=${text}
-      onInput=${(e) => setDraft(request, { text: e.target.value })}
+      onInput=${(e) => setDraft(task, request, { text: e.target.value })}
       spellcheck="false"
     ></textarea>
     <button class=${classes('button', !isGrave(row.approval) && 'primary')} type="submit">${button}</button>
@@ -230,10 +231,10 @@ function EditForm({ row, complete, effect, field, id, decide, close, closeOnEsca
   </form>`
 }
 
-function Always({ row, decide, close, closeOnEscape }) {
+function Always({ task, row, decide, close, closeOnEscape }) {
   const { request, grant, wider: more } = row.approval
   const grave = isGrave(row.approval) // then Enter in a field does not allow it
-  const armed = useArmed(request)
+  const armed = useArmed(task.keyOf(request))
   const [scope, setScope] = useState('task')
   const [wider, setWider] = useState(false)
   const allow = () => armed && isDeliberate() && decide('allow_always', { scope, wider })

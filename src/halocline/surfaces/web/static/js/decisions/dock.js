@@ -55,9 +55,10 @@ export function useKeys(task, first, armed) {
         const row = task.call(first.call)
         if (event.key === 'Enter' && !event.shiftKey) {
           if (!isGrave(row?.approval)) approveCall(task, row)
-        } else if (!inComposer && event.key === 's' && row?.approval && labelAll(first.request)) approveAll(task, row)
-        else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
-          openForm(task.call(first.call), FORMS[event.key])
+        } else if (!inComposer && event.key === 's' && row?.approval && labelAll(task, first.request))
+          approveAll(task, row)
+        else if (!inComposer && FORMS[event.key] && !draftOf(task, first.request).form)
+          openForm(task, task.call(first.call), FORMS[event.key])
         else return
       } else {
         const option = first.options?.[Number(event.key) - 1]
@@ -71,7 +72,7 @@ export function useKeys(task, first, armed) {
     }
     addEventListener('keydown', handleKey, true)
     return () => removeEventListener('keydown', handleKey, true)
-  }, [first?.request, armed])
+  }, [task.id, first?.request, armed])
 }
 
 /** True if the number is all that was typed, and removes it; else it starts a written answer. */
@@ -83,11 +84,11 @@ function chosenAlone(composer, key) {
 }
 
 /** What was being written about a request that another client decided moves to the message field. */
-function keepWords({ request }, other) {
-  const { note, text } = draftOf(request)
+function keepWords(task, { request }, other) {
+  const { note, text } = draftOf(task, request)
   const words = [note, text].filter(Boolean).join('\n')
   if (!words) return
-  setDraft(request, { note: '', text: null })
+  setDraft(task, request, { note: '', text: null })
   written.value = { text: words }
   toast(`It was decided ${other} meanwhile. What you wrote is in the message field.`)
 }
@@ -99,7 +100,7 @@ function Elsewhere({ task }) {
   const last = task.facts.decided.at(-1)
   const other = last?.by === 'user' ? nameOther(last.client) : ''
   const left = other ? last.at + TOLD_FOR - Date.now() / 1000 : 0
-  useEffect(() => void (other && keepWords(last, other)), [last?.request])
+  useEffect(() => void (other && keepWords(task, last, other)), [last?.request])
   useEffect(() => {
     if (left <= 0) return undefined
     const timer = setTimeout(() => again((n) => n + 1), left * 1000 + 50)
@@ -144,9 +145,9 @@ export function Dock({ task }) {
   task.version.value
   const { waiting } = task.facts
   const first = waiting[0]
-  const armed = useArmed(first?.request)
-  const isOut = useOutOfView(first?.request)
-  useKeys(task, first, armed && (isOut || isInView(first.request)))
+  const armed = useArmed(first && task.keyOf(first.request))
+  const isOut = useOutOfView(task, first?.request)
+  useKeys(task, first, armed && (isOut || isInView(task, first.request)))
   if (!first || !isOut) return html`<${Elsewhere} task=${task} />`
   const more = waiting.length > 1 ? ` (1 of ${waiting.length})` : ''
   if (first.kind === 'question')

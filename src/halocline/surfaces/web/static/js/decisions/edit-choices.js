@@ -5,16 +5,18 @@ import { signal } from '../lib/ui.js'
 import { firstChange, hunksOf, side } from '../lib/diff.js'
 
 const EMPTY = { rejected: {}, texts: {}, comments: [], draft: null }
+/** By the key of a request. */
 const known = new Map()
 const MOST = 50
 /** Lines of a hunk that are quoted to the agent. */
 const LONGEST = 40
 
 /** The choices about one request: {rejected: {key: true}, texts: {key: text}, comments: [{path, line, text}]}. */
-export function choicesOf(request) {
-  if (!known.has(request)) known.set(request, signal(EMPTY))
+export function choicesOf(task, request) {
+  const key = task.keyOf(request)
+  if (!known.has(key)) known.set(key, signal(EMPTY))
   if (known.size > MOST) known.delete(known.keys().next().value)
-  return known.get(request)
+  return known.get(key)
 }
 
 export const keyOf = (file, hunk) => `${file}.${hunk}`

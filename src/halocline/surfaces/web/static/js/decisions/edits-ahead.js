@@ -14,14 +14,14 @@ const FEW = 60
 
 const linesOf = (one) => one.row.approval.diffs.reduce((sum, diff) => sum + (diff.added ?? 0) + (diff.removed ?? 0), 0)
 
-function Edit({ one, at, opensAll, armed, decide }) {
+function Edit({ task, one, at, opensAll, armed, decide }) {
   const { row, decision } = one
   const { request: mark, diffs } = row.approval
   const [open, setOpen] = useState(null)
-  const isOpen = revealed.value === mark || (open ?? opensAll)
+  const isOpen = revealed.value === task.keyOf(mark) || (open ?? opensAll)
   const sum = (field) => diffs.reduce((n, diff) => n + (diff[field] ?? 0), 0)
   const choose = (choice) => () =>
-    isDeliberate() && (choice !== 'allow_once' || isSeen(row)) && decide(mark, decision === choice ? '' : choice)
+    isDeliberate() && (choice !== 'allow_once' || isSeen(task, row)) && decide(mark, decision === choice ? '' : choice)
   const button = (choice, label, look) =>
     html`<button class=${classes('button small', look, decision === choice && 'chosen')} disabled=${!armed} aria-pressed=${decision === choice} onClick=${choose(choice)}>
       ${label}<span class="hidden-text"> edit ${at}: ${row.title}</span>
@@ -41,8 +41,8 @@ function Edit({ one, at, opensAll, armed, decide }) {
     ${
       isOpen &&
       html`<div>
-        ${diffs.map((diff, file) => html`<${DiffText} key=${file} diff=${diff} named=${diffs.length > 1} tail=${html`<${End} of=${endOf(mark, file)} />`} />`)}
-        <div class="explanation pad-line"><${Explanation} row=${row} /></div>
+        ${diffs.map((diff, file) => html`<${DiffText} key=${file} diff=${diff} named=${diffs.length > 1} tail=${html`<${End} of=${endOf(task, mark, file)} />`} />`)}
+        <div class="explanation pad-line"><${Explanation} task=${task} row=${row} /></div>
       </div>`
     }
   </li>`
@@ -50,7 +50,7 @@ function Edit({ one, at, opensAll, armed, decide }) {
 
 export function EditsAhead({ task, row, edits }) {
   const { request } = row.approval
-  const armed = useArmed(edits.ahead.length > 0 && request)
+  const armed = useArmed(edits.ahead.length > 0 && task.keyOf(request))
   if (!edits.ahead.length) return null
   const opensAll = edits.ahead.reduce((sum, one) => sum + linesOf(one), 0) <= FEW
   const decide = async (mark, decision) => {
@@ -71,7 +71,7 @@ export function EditsAhead({ task, row, edits }) {
     <ol class="plain-list">
       ${edits.ahead.map(
         (one, at) =>
-          html`<${Edit} key=${one.row.call} one=${one} at=${edits.at + at + 1} opensAll=${opensAll} armed=${armed} decide=${decide} />`,
+          html`<${Edit} key=${one.row.call} task=${task} one=${one} at=${edits.at + at + 1} opensAll=${opensAll} armed=${armed} decide=${decide} />`,
       )}
     </ol>
   </section>`

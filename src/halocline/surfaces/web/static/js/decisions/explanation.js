@@ -25,7 +25,7 @@ export const gradeOf = (approval) => GRADES[approval?.grade] ?? ['', 'soft']
 export const isGrave = (approval) => approval?.grade === 'secret' || approval?.grade === 'final'
 
 /** `why` is a link behind the reason. */
-export function Explanation({ row, why = null }) {
+export function Explanation({ task, row, why = null }) {
   const { request, reason, place, sandbox, agent, parts = [] } = row.approval
   const [word, tone] = gradeOf(row.approval)
   const isNamed = (part) => Boolean(word && part.reason && reason.includes(part.reason))
@@ -40,7 +40,7 @@ export function Explanation({ row, why = null }) {
     }
     ${place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}
-    <${Whole} row=${row} />
+    <${Whole} task=${task} row=${row} />
     <${Lookalikes} row=${row} />
     ${
       showsParts(row.approval) &&
@@ -48,6 +48,6 @@ export function Explanation({ row, why = null }) {
         ${sorted.map((part, at) => html`<${Part} key=${at} part=${part} />`)}
       </ul>`
     }
-    ${isExplained(row.approval) && html`<${End} key=${request} of=${endOf(request, 'explanation')} />`}
+    ${isExplained(row.approval) && html`<${End} key=${request} of=${endOf(task, request, 'explanation')} />`}
   `
 }

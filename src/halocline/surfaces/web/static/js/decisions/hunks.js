@@ -181,10 +181,10 @@ function BelowHunk({ choices, of: key, hunk, path, form, onBack }) {
 }
 
 /** All diffs of an approval. */
-/** @param {{ row: any, around?: (diff: any) => import('../lib/diff-around.js').Source }} of */
-export function Approvable({ row, around }) {
+/** @param {{ task: any, row: any, around?: (diff: any) => import('../lib/diff-around.js').Source }} of */
+export function Approvable({ task, row, around }) {
   const { request, diffs } = row.approval
-  const choices = choicesOf(request)
+  const choices = choicesOf(task, request)
   const [form, open] = useState(null) // {key, kind: edit | comment, line, was}
   const setForm = (next) => (keepDraft(choices), open(next)) // typed text counts even if its form was not submitted
   const box = useRef()
@@ -251,8 +251,8 @@ export function Approvable({ row, around }) {
         around=${around?.(diff)}
         named=${diffs.length > 1}
         tools=${diffs.length > 1 && html`<${FileTools} choices=${choices} diff=${diff} file=${file} />`}
-        most=${revealed.value === request ? Infinity : undefined}
-        tail=${html`<${End} of=${endOf(request, file)} />`}
+        most=${revealed.value === task.keyOf(request) ? Infinity : undefined}
+        tail=${html`<${End} of=${endOf(task, request, file)} />`}
       />`,
     )}
   </div>`

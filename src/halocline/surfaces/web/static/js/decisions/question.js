@@ -9,10 +9,10 @@ import { useFocusAfter } from './focus-after.js'
 
 export function QuestionCard({ row, task }) {
   const open = !row.by
-  const armed = useArmed(open && row.request)
+  const armed = useArmed(open && task.keyOf(row.request))
   const box = useRef()
   useFocusAfter(box, open)
-  return html`<article class=${classes('card question', open && 'asks')} ref=${box} data-card data-decides=${(open && isInView(row.request)) || null} tabindex="-1" aria-label="Question">
+  return html`<article class=${classes('card question', open && 'asks')} ref=${box} data-card data-decides=${(open && isInView(task, row.request)) || null} tabindex="-1" aria-label="Question">
     <${Markdown} text=${row.question} />
     ${
       row.options?.length > 0 &&
@@ -35,7 +35,7 @@ export function QuestionCard({ row, task }) {
       !row.options?.includes(row.answer) &&
       html`<p class="answer"><span class="soft">You:</span> ${shown(row.answer)}</p>`
     }
-    ${open && html`<${InView} of=${row.request} />`}
+    ${open && html`<${InView} task=${task} request=${row.request} />`}
     ${!open && !row.answer && html`<p class="soft tiny">${row.by === 'message' ? 'Answered with a message.' : 'Not answered.'}</p>`}
   </article>`
 }

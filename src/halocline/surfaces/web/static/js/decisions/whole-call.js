@@ -9,11 +9,11 @@ const LONGEST_TITLE = 60
 
 /** Ends that were in view. */
 const seen = signal({})
-/** The request expanded because of an attempt to approve it unseen. */
+/** The key of the request expanded because of an attempt to approve it unseen. */
 export const revealed = signal('')
 
-/** The key of a diff's end. */
-export const endOf = (request, file) => `${request}/${file}`
+/** The name of a diff's end, which no other task has. */
+export const endOf = (task, request, file) => `${task.keyOf(request)}/${file}`
 
 /** The text an approval shows below the title; empty if the title is complete. */
 export function wholeOf({ title, approval, arguments: given, kind }) {
@@ -29,13 +29,17 @@ export const isExplained = (approval) =>
   Boolean(approval.reason || approval.place || approval.sandbox || showsParts(approval))
 
 /** True if all of it was in view; if not, shows the rest. */
-export function isSeen(row) {
+export function isSeen(task, row) {
   const { request, diffs = [] } = row.approval
-  const explained = isExplained(row.approval) ? [endOf(request, 'explanation')] : []
-  const ends = [...(wholeOf(row) ? [request] : []), ...explained, ...diffs.map((_, file) => endOf(request, file))]
+  const explained = isExplained(row.approval) ? [endOf(task, request, 'explanation')] : []
+  const ends = [
+    ...(wholeOf(row) ? [endOf(task, request, 'text')] : []),
+    ...explained,
+    ...diffs.map((_, file) => endOf(task, request, file)),
+  ]
   const unseen = ends.find((end) => !seen.peek()[end])
   if (!unseen) return true
-  revealed.value = request
+  revealed.value = task.keyOf(request)
   announcement.value = 'Showing the rest. Approve again.'
   const show = () =>
     [...document.querySelectorAll(`[data-end="${CSS.escape(unseen)}"]`)].at(-1)?.scrollIntoView({ block: 'center' })
@@ -67,16 +71,16 @@ export function Lookalikes({ row }) {
   </p>`
 }
 
-export function Whole({ row }) {
+export function Whole({ task, row }) {
   const text = wholeOf(row)
   const request = row.approval?.request
   const [open, setOpen] = useState(false)
   if (!text) return null
   const lines = text.split('\n').length
-  const all = open || revealed.value === request
+  const all = open || (request && revealed.value === task.keyOf(request))
   return html`<div class="whole">
     <pre class=${classes('detail', all && 'all')} tabindex="0" role="group" aria-label="Full text">
-      ${shown(text)}${request && html`<${End} key=${text} of=${request} />`}
+      ${shown(text)}${request && html`<${End} key=${text} of=${endOf(task, request, 'text')} />`}
     </pre>
     ${
       lines > MOST &&

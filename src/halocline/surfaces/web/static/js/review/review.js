@@ -102,7 +102,7 @@ export default function Review({ task }) {
       <select id="review-scope" class="field" value=${scope} onChange=${(e) => setScope(e.target.value)}>
         ${SCOPES.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
       </select>
-      <${Sum} files=${found.files ?? []} />
+      <${Sum} task=${task} files=${found.files ?? []} />
       <button class="icon-button" aria-label="Refresh" title="Refresh" onClick=${again}>
         <${Icon} name="clock" size="15" />
       </button>
@@ -112,12 +112,12 @@ export default function Review({ task }) {
   </${Tag}>`
 }
 
-const listKeys = (files) => files.flatMap((file) => hunksOf(file.diff).map((hunk) => keyOf(file, hunk)))
+const listKeys = (task, files) => files.flatMap((file) => hunksOf(file.diff).map((hunk) => keyOf(task, file, hunk)))
 
 /** How much there is, and how much of it was reviewed. */
-function Sum({ files }) {
+function Sum({ task, files }) {
   const sum = (field) => files.reduce((n, file) => n + (file[field] ?? 0), 0)
-  const all = listKeys(files)
+  const all = listKeys(task, files)
   return html`<p class="grow small review-sum" role="status">
     ${
       files.length > 0 &&
@@ -176,7 +176,7 @@ function Changes({ task, found, scope, onAll, again }) {
     const actions = {
       n: () => step(box.current, 1),
       p: () => step(box.current, -1),
-      a: () => hunk && (accept(keyOf(file, hunk), !seen.value[keyOf(file, hunk)]), step(box.current, 1)),
+      a: () => hunk && (accept(keyOf(task, file, hunk), !seen.value[keyOf(task, file, hunk)]), step(box.current, 1)),
       x: () => hunk && revert(file, hunkText(hunk), `a change in ${file.path}`),
       c: () => hunk && setForm({ key: at.dataset.hunk, line: firstChange(hunk) }),
     }
@@ -185,13 +185,14 @@ function Changes({ task, found, scope, onAll, again }) {
     e.stopPropagation()
     actions[e.key]()
   }
-  const all = listKeys(found.files)
+  const all = listKeys(task, found.files)
   const left = all.filter((key) => !seen.value[key]).length
   return html`
     <div class="review-body" ref=${box} onKeyDown=${handleKey} data-own-keys>
       <${Reverted} of=${reverted} />
       ${found.files.map(
         (file, number) => html`<${File}
+          task=${task}
           around=${readAround(task, file)}
           key=${file.path}
           file=${file}

@@ -5,11 +5,12 @@ import { Icon } from '../lib/icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../lib/diff.js'
 import { Comments, focusHunk, Words } from '../decisions/hunks.js'
 
-/** Accepted hunks, keyed by their content so that they survive other changes. */
+/** Accepted hunks, keyed by their task, and by their content so that they survive other changes. */
 export const seen = signal({})
-/** Comments that were typed and not added, by file and line. */
+/** Comments that were typed and not added, by task, file and line. */
 const unsent = new Map()
-export const keyOf = (file, hunk) => `${file.path}\n${hunk.lines.map((line) => line.sign + line.text).join('\n')}`
+export const keyOf = (task, file, hunk) =>
+  task.keyOf(`${file.path}\n${hunk.lines.map((line) => line.sign + line.text).join('\n')}`)
 
 const quoteLine = (hunk, line) => {
   const found =
@@ -25,10 +26,10 @@ export function accept(key, yes) {
   seen.value = next
 }
 
-export function File({ around, file, number, comments, keep, form, setForm, revert, box }) {
+export function File({ task, around, file, number, comments, keep, form, setForm, revert, box }) {
   const [sure, setSure] = useState(false)
   const hunks = hunksOf(file.diff)
-  const done = hunks.length > 0 && hunks.every((hunk) => seen.value[keyOf(file, hunk)])
+  const done = hunks.length > 0 && hunks.every((hunk) => seen.value[keyOf(task, file, hunk)])
   const [open, setOpen] = useState(null)
   const isOpen = open ?? !done
   const closeForm = (key) => {
@@ -37,7 +38,7 @@ export function File({ around, file, number, comments, keep, form, setForm, reve
   }
   const describeHunk = (hunk, at) => {
     const key = `${number}.${at}`
-    const is = Boolean(seen.value[keyOf(file, hunk)])
+    const is = Boolean(seen.value[keyOf(task, file, hunk)])
     const here = comments.filter(
       (one) => one.path === file.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line),
     )
@@ -53,7 +54,7 @@ export function File({ around, file, number, comments, keep, form, setForm, reve
         <button
           class=${classes('hunk-tool', is && 'on')}
           aria-pressed=${is}
-          onClick=${() => accept(keyOf(file, hunk), !is)}
+          onClick=${() => accept(keyOf(task, file, hunk), !is)}
         >
           ${is ? '✓ Accepted' : 'Accept'}
         </button>
@@ -69,11 +70,11 @@ export function File({ around, file, number, comments, keep, form, setForm, reve
           html`<${Words}
             key=${form.line}
             label=${`Comment on line ${form.line}`}
-            start=${unsent.get(`${file.path}:${form.line}`)}
+            start=${unsent.get(task.keyOf(`${file.path}:${form.line}`))}
             done="Add comment"
-            onText=${(text) => unsent.set(`${file.path}:${form.line}`, text)}
+            onText=${(text) => unsent.set(task.keyOf(`${file.path}:${form.line}`), text)}
             onBack=${() => closeForm(key)}
-            onDone=${(text) => (unsent.delete(`${file.path}:${form.line}`), text.trim() && keep([...comments, { path: file.path, line: form.line, text: text.trim(), quote: quoteLine(hunk, form.line) }]), closeForm(key))}
+            onDone=${(text) => (unsent.delete(task.keyOf(`${file.path}:${form.line}`)), text.trim() && keep([...comments, { path: file.path, line: form.line, text: text.trim(), quote: quoteLine(hunk, form.line) }]), closeForm(key))}
           />`
         }
       `,

@@ -91,6 +91,11 @@ export class Task {
     this.heights = []
   }
 
+  /** The key of what the page keeps about a request, or anything else that is named only in its task. */
+  keyOf(name) {
+    return `${this.id}/${name}`
+  }
+
   /** The newest event that the page knows of. */
   get seq() {
     return this.facts.seq

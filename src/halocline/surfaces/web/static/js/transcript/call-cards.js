@@ -120,7 +120,7 @@ function Failure({ row, fetch }) {
 
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length)
-    return html`<${Approvable} row=${row} around=${(diff) => readAround(task, row, diff)} />`
+    return html`<${Approvable} task=${task} row=${row} around=${(diff) => readAround(task, row, diff)} />`
   const fetch = row.cut?.includes('output') ? () => task.fetchWhole(row).then((whole) => whole.output) : null
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const failed = row.status === 'failed' || row.status === 'rejected'
@@ -204,7 +204,7 @@ export function CallCard({ row, task }) {
   const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule
   const matters = asks || (runs && command) || row.status === 'failed' || row.failure || refused || shows
   const [open, setOpen] = useState(null)
-  const isOpen = (asks && revealed.value === row.approval.request) || (open ?? (allOpen.value || matters))
+  const isOpen = (asks && revealed.value === task.keyOf(row.approval.request)) || (open ?? (allOpen.value || matters))
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const added = diffs.reduce((n, diff) => n + (diff.added ?? 0), 0)
   const removed = diffs.reduce((n, diff) => n + (diff.removed ?? 0), 0)
@@ -217,7 +217,7 @@ export function CallCard({ row, task }) {
     class=${classes('card call', `kind-${row.kind ?? 'other'}`, asks && 'asks', row.failure ? 'failed' : row.status)}
     data-card
     data-call=${row.call}
-    data-decides=${(asks && isInView(row.approval.request)) || null}
+    data-decides=${(asks && isInView(task, row.approval.request)) || null}
     tabindex="-1"
     onKeyDown=${handleKey}
     aria-label=${row.title}
@@ -243,7 +243,7 @@ export function CallCard({ row, task }) {
       <${Status} row=${row} cutOff=${cutOff} />
     </button>
     ${row.lanes && html`<${Lanes} lanes=${row.lanes} task=${task} cutOff=${cutOff} />`}
-    ${isOpen && !asks && command && html`<${Whole} row=${row} />`}
+    ${isOpen && !asks && command && html`<${Whole} task=${task} row=${row} />`}
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
     ${command && row.status && row.job && html`<${JobFoot} row=${row} task=${task} />`}
