@@ -275,7 +275,7 @@ def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
     return None if data is None else ctx.host.blobs.put(data)
 
 
-class ChangedMeanwhile(ToolFailure):
+class ChangedSinceRead(ToolFailure):
     """A file was changed between the look at it and the write, so none was written."""
 
 
@@ -283,7 +283,7 @@ async def write_changes(changes: Sequence[Change], ctx: ToolContext) -> ToolOutp
     """Write the changes, all or none, and report what happened.
 
     Raises:
-        ChangedMeanwhile: a file changed since it was read; none is changed then.
+        ChangedSinceRead: a file changed since it was read; none is changed then.
         ToolFailure: a file cannot be written, or an edit introduces syntax errors and the settings refuse that.
     """
     writes = [write for change in changes for write in change.writes]
@@ -301,7 +301,7 @@ async def write_changes(changes: Sequence[Change], ctx: ToolContext) -> ToolOutp
                 await ctx.host.files.write_all(writes)
     except FileChangedOutside as error:
         name = shown_path(Path(str(error)), ctx)
-        raise ChangedMeanwhile(
+        raise ChangedSinceRead(
             f"{name} was changed by another program just now. No file was changed. Read it again, then edit."
         ) from None
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
-from halocline.tools.changes import Change, ChangedMeanwhile, Original, read_original, write_changes
+from halocline.tools.changes import Change, ChangedSinceRead, Original, read_original, write_changes
 from halocline.tools.places import absolute_path
 from halocline.tools.schema import define_tool
 from halocline.tools.spawn_agent import agents_of
@@ -106,7 +106,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         try:
             output = await write_changes(plan.changes, ctx)
             break
-        except ChangedMeanwhile:  # others merge into the same files
+        except ChangedSinceRead:  # others merge into the same files
             before, plan = plan, await _plan_changes(input, ctx)
             if not more or _list_edited_lines(before) != _list_edited_lines(plan):
                 raise

@@ -39,7 +39,7 @@ class TerminalState:
         typed, wait = b"", 0.0
         with suppress(OSError, ValueError):
             while select.select([sys.stdin], [], [], wait)[0] and (data := os.read(sys.stdin.fileno(), 4096)):
-                typed += data
+                typed = typed + data
                 wait = _REST if typed.rfind(b"\x1b[200~") > typed.rfind(b"\x1b[201~") else 0.0
         return typed.decode("utf-8", "replace")
 
