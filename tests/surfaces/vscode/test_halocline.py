@@ -185,7 +185,9 @@ async def test_an_edit_of_an_open_notebook_keeps_unsaved_cells_and_outputs_and_i
     await asyncio.to_thread(wait_until, lambda: "z = 333" in code_server.read_unsaved())
     await workbench.reload()
     view = await open_chat(workbench)
-    await workbench.editors.cell_line("y").click(timeout=120_000)  # cells are drawn last behind a reload
+    await workbench.editors.cell_line("z").hover()
+    await workbench.page.mouse.wheel(0, -2000)  # a reload may show the notebook from the cell in use on
+    await workbench.editors.cell_line("y").click()
     await workbench.run_command("Halocline: Improve Jupyter Cell")
     await workbench.editors.wait_for_diff()
     await workbench.editors.press_title_button("Accept Edit")
