@@ -51,7 +51,7 @@ def test_the_card_of_a_terminal_begins_with_its_grade_and_enter_does_nothing_whe
 ):
     fill_folder(halo.folder)
     model = halo.script({"call": [shell(COMMANDS[grade])]}, DONE)
-    terminal = open_terminal(100, 30).starts("-m", model).says("go").sees("❯ go", "reject and stop", NAMED[grade])
+    terminal = open_terminal(100, 30).starts("-m", model).says("go").sees("reject and stop", NAMED[grade])
     words = WORDS[grade]
     first = terminal.screen.split("❯ go")[1].strip().splitlines()[0]
     assert first.startswith(f"→ {words}: " if words else "$ touch")

@@ -23,7 +23,7 @@ from halocline.tools.schema import define_tool
 from halocline.tools.spawn_agent import agents_of
 
 MOST_TRIES = 20
-"""How often a merge is tried that meets others; each time at least one of them came to its end."""
+"""Tries of a merge that meets others; each time at least one of them came to its end."""
 CONFLICT = "CONFLICT: {path} was not changed. Both sides changed these lines; make the edit yourself:\n{conflicts}"
 
 
@@ -116,7 +116,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 def _list_edited_lines(plan: _Planned) -> list[tuple[str, list[str]]]:
-    """What is added and removed: it is the edit that was judged and shown, wherever it stands now."""
+    """Return the lines added and removed: the same ones are the edit that was judged and shown, wherever it stands."""
     return [
         (one.original.name, [line for line in one.diff.text.split("\n") if line[:1] in ("+", "-")])
         for one in plan.changes

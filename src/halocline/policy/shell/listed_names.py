@@ -10,7 +10,7 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
-from halocline.policy.shell.programs.wrappers import innermost, unwrap_command
+from halocline.policy.shell.programs.wrappers import find_innermost, unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Redirect, Simple, Word, every_node
 from halocline.policy.shell.values.ground import Found, Ground
@@ -86,7 +86,7 @@ def names_behind(redirects: Iterable[Redirect], ground: Ground, expand: Expand) 
 
 def find_echoed(node: Node, ground: Ground, expand: Expand) -> str:
     """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
-    simple = innermost(expand(node, ground)) if isinstance(node, Simple) else Simple("", ())
+    simple = find_innermost(expand(node, ground)) if isinstance(node, Simple) else Simple("", ())
     if simple.program not in ("echo", "printf"):
         return ""
     values = [word.value for word in simple.words if word.value is not None]

@@ -22,7 +22,7 @@ from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.moving import MOVES, ground_after_moving, list_elsewhere
 from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
-from halocline.policy.shell.programs.wrappers import FINDS, Wrapped, innermost, unwrap_command
+from halocline.policy.shell.programs.wrappers import FINDS, Wrapped, find_innermost, unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import LISTS, executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.spellings import AS_WRITTEN, UNREAD
@@ -278,7 +278,7 @@ class SimpleCommands(ABC):
         noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
         self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
-            floor = fed_floor(innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
+            floor = fed_floor(find_innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
             found += [one for one in (floor, judge_touching(noted, ground)) if one]
         # A program cannot run our functions; `time` is a keyword.
         hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"

@@ -14,7 +14,7 @@ from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.named_places import LANGUAGES
 from halocline.policy.shell.programs.embedded_scripts import runs_commands
 from halocline.policy.shell.programs.mutating import SHELLS
-from halocline.policy.shell.programs.wrappers import FED, HERE, Wrapped, innermost, split_flags, unwrap_command
+from halocline.policy.shell.programs.wrappers import FED, HERE, Wrapped, find_innermost, split_flags, unwrap_command
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, literal
 from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.printed_texts import fill_names, fill_slot
@@ -107,7 +107,7 @@ def complete_wrapper(wrapped: Wrapped, names: Values) -> str:
     """Return the text that a wrapper or a shell runs only now, as in `xargs env`; empty if it has its command."""
     if runs_given(wrapped):
         return fill_names("", "", names)
-    program = innermost(Simple(wrapped.source, wrapped.words)) if wrapped.words else Simple("", ())
+    program = find_innermost(Simple(wrapped.source, wrapped.words)) if wrapped.words else Simple("", ())
     if not program.words or unwrap_command(program):
         return ""
     text, given = " ".join(word.source for word in program.words), (*program.words, HERE)

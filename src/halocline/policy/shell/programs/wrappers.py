@@ -91,7 +91,7 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
     return _unwrap_wrapper(name, simple)
 
 
-def innermost(simple: Simple) -> Simple:
+def find_innermost(simple: Simple) -> Simple:
     """Return the program behind all wrappers that run it."""
     while simple.words and (wrapped := unwrap_command(simple)) and wrapped.words and not wrapped.feeds:
         simple = Simple(wrapped.source, wrapped.words)

@@ -29,11 +29,13 @@ class LiveMenu:
         composer: LiveComposer,
         outside: OutsideSigns,
         release_terminal: Callable[[], AbstractAsyncContextManager[None]],
+        print_rows: Callable[[], None],
     ) -> None:
         self._session = session
         self._composer = composer
         self._outside = outside
         self._release_terminal = release_terminal
+        self._print_rows = print_rows
         self._chosen_at = 0.0
 
     def call_person(self, text: str) -> None:
@@ -51,7 +53,7 @@ class LiveMenu:
         opener = Opener.PERSON if kind is Kind.OWN or self._was_just_chosen() else Opener.PROGRAM
         card = self._session.card = Card(title, options, self._session.redraw, selected, kind, opener)
         self._outside.change_state("waiting")
-        self._session.redraw()
+        self._print_rows()
         try:
             chosen = await card.answer
             self._chosen_at = time.monotonic()

@@ -69,7 +69,8 @@ class LiveMode(View):
         self._outside = OutsideSigns(self._app.write_signal)
         self._activity.on_long = lambda text: self._outside.call_person(f"is still {text}")
         self._app.undo_signs = self._outside.undo_codes
-        self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
+        app = self._app
+        self._menu = LiveMenu(self._session, self._composer, self._outside, app.release_terminal, app.print_rows)
         self._asker = Asker(self._screen, self._menu)
         self._batch = EditBatch(self._screen)
         self._plans = PlanPrompt(self._asker)

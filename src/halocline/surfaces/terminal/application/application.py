@@ -165,6 +165,11 @@ class LiveApplication:
         self._renderer.print_above(text)
         self.request_frame()
 
+    def print_rows(self) -> None:
+        """Print the rows that wait with the next frame: options stand below what they are about from the first one."""
+        self._renderer.stop_holding()
+        self.request_frame()
+
     def write_signal(self, codes: str) -> None:
         """Write escape codes that move nothing, such as a title or a bell."""
         self._output.write_raw(codes)

@@ -124,6 +124,10 @@ class LiveRenderer(Renderer):
         if end:
             self._rows.append(lines + end)
 
+    def stop_holding(self) -> None:
+        """Let the next frame print the rows that wait, however soon after others."""
+        self._printed_at = 0.0
+
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
         if self.is_resizing and not is_done:
             return

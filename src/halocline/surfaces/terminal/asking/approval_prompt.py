@@ -65,7 +65,7 @@ class Asker:
         if batch and batch.allows(event):
             return Decision(Choice.ALLOW_ONCE)
         row = self._screen.show_approval(event)
-        if batch and (why := batch.explain(event)):
+        if batch and (why := batch.explain_repeat(event)):
             self._screen.say(why)
         elif batch:
             batch.show_others(event, if_in_sight=True)

@@ -43,7 +43,7 @@ class EditBatch:
         at, total = self._edits.place_of(event)
         return f"{at} of {total}" if at else ""
 
-    def explain(self, event: ApprovalRequested) -> str:
+    def explain_repeat(self, event: ApprovalRequested) -> str:
         """Why an edit that was shown before is shown again; empty if it was not, or if it is the same."""
         return ANOTHER if self._edits.is_other(event) else ""
 

@@ -31,7 +31,7 @@ _BAND = 0.09
 _PALER = 0.7
 """The part of those shares on a light background, where the brightest form of the color is mixed in."""
 _TINGE = 32
-"""What the parts of a color differ by, at the least, where it is seen as a color: a step of the 256 is 40."""
+"""Least difference between the parts of a color that is seen as one: a step of the 256 is 40."""
 _LIGHT = 384
 """From this sum of its three parts on, a background is light."""
 
