@@ -95,6 +95,8 @@ class LiveComposer:
         self.request: LineRequest | None = None
         self.tell: Callable[[str], None] = lambda text: None
         """Shows a notice until the next key."""
+        self.is_hidden = False
+        """True once a program waits that may ask for a password: what is typed may be one, and shows nowhere."""
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
         self.buffer = Buffer(

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -162,7 +161,7 @@ class LineMode(View):
             await asyncio.Event().wait()
 
     async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
-        return await application.foreground.run_program(command, client, task, self.say, nullcontext, is_stopped)
+        return await application.foreground.run_program(command, client, task, self.say, is_stopped)
 
     def _show_held(self, client: Client, task: str) -> None:
         """Show what waits for the person, once."""
