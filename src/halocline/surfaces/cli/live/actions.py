@@ -178,10 +178,12 @@ class LiveActions:
         return refusal is not None
 
     def steer(self) -> None:
-        """Send the typed prompt, or the first queued one, to the running turn."""
+        """Send the typed prompt, or the first queued one, to the running turn. A command is run, and not sent to it."""
         if (card := self._session.card) and card.kind is Kind.OWN and self._answers_card():
             return
-        if self._session.is_prompting or not self._session.has_turn:
+        text = self._composer.text.lstrip()
+        is_own = text.startswith(("!", "# ")) or find_own_command(text) is not None
+        if is_own or self._session.is_prompting or not self._session.has_turn:
             self.send()
         elif self._composer.forgets_key():
             return

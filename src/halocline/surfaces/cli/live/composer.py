@@ -27,6 +27,7 @@ from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
 from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, mentions_of
 from halocline.surfaces.terminal.composing.prompt import (
     KEY_NOT_SENT,
+    NO_KEY_HERE,
     Prompt,
     expand_quit_word,
     is_key,
@@ -37,7 +38,6 @@ from halocline.surfaces.terminal.composing.prompt_history import open_history
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
 PICK_FIRST = "No provider has this name. Pick one; its key is asked for next."
-NO_KEY_HERE = "What you typed may be a key, and is forgotten."
 
 
 class LineRequest:

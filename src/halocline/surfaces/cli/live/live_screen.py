@@ -82,10 +82,13 @@ class LiveScreen(Screen):
             self._replies.print_code(taken[0], is_first=taken[1])
 
     def absorb(self, event: ev.Event) -> None:
-        """Take in an event without printing its row, if no other row waits."""
+        """Take in an event without printing its row."""
         is_settled = self._printed == len(self._transcript.rows)
         self._transcript = fold_event(self._transcript, event)
-        self._printed = len(self._transcript.rows) if is_settled else self._printed
+        if is_settled:
+            self._printed = len(self._transcript.rows)
+        else:
+            self._ahead.append(self._transcript.rows[-1])
 
     def echo(self, text: str) -> None:
         """Print a slash command as it was typed."""

@@ -166,9 +166,11 @@ class LiveApplication:
         self.request_frame()
 
     def print_rows(self) -> None:
-        """Print the rows that wait with the next frame: options stand below what they are about from the first one."""
+        """Print the rows that wait at once: options stand below what they are about from the first frame."""
         self._renderer.stop_holding()
-        self.request_frame()
+        if self._timer:
+            self._timer.cancel()
+        self._draw()
 
     def write_signal(self, codes: str) -> None:
         """Write escape codes that move nothing, such as a title or a bell."""
