@@ -35,7 +35,7 @@ EDITS, TRIES = 5, 3
 IDLE = 5.0
 """Seconds for which nothing happens."""
 GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "echo_95": 40.0, "memory": 70.0, "prompt": 1.6, "frame": 1.5}
-GOALS |= {"idle": 15.0, "idle_card": 15.0, "five": 3.0}
+GOALS |= {"idle": 15.0, "idle_card": 15.0, "five": 3.0, "five_commands": 3.0}
 PIECES = (
     "The parser reads each token once and keeps what it made of it in a cache that is never cleared. ",
     "Then **another** sentence with `code` follows, and a third one that is a little longer than the first.\n\n",
@@ -210,7 +210,26 @@ def measure_decisions(home: str) -> dict[str, float]:
     terminal.close()
     keys = {"five": "s", "five_enter": "\r" * EDITS, "five_singly": "y" * EDITS}
     paces = {name: min(_measure_pace(home, pressed) for _ in range(TRIES)) for name, pressed in keys.items()}
-    return {"idle": idle, "idle_card": idle_card, **paces}
+    others = min(_measure_commands(home) for _ in range(TRIES))
+    return {"idle": idle, "idle_card": idle_card, **paces, "five_commands": others}
+
+
+def _measure_commands(home: str) -> float:
+    """Seconds from the first card to the end of the turn, with Enter for each of as many commands."""
+    call = '[[turn.call]]\ntool = "execute_command"\narguments = {{ command = "mkdir made-{}" }}\n'
+    terminal = _open(home, call)
+    terminal.type("go\r")
+    first = 0.0
+    for number in range(EDITS):
+        shown = terminal.read_until(lambda text, shown=f"creates made-{number}": shown.encode() in text, 30)
+        first = first or shown
+        if not number:
+            terminal.read_until(lambda text: "↑↓ or a key".encode() in text, 30)
+        terminal.rest(REACTION)
+        terminal.type("\r")
+    took = terminal.read_until(lambda text: b"All are there." in text, 30) - first
+    terminal.close()
+    return took
 
 
 def _measure_pace(home: str, keys: str) -> float:
@@ -238,8 +257,12 @@ def _see_first_card(terminal: Terminal) -> float:
 
 def _open_edits(home: str) -> Terminal:
     """Open a terminal in an empty folder in which the next prompt leads to several edits."""
-    folder, script = tempfile.mkdtemp(prefix="edits-", dir=Path(home).parent), Path(home, "edits.toml")
-    call = '[[turn.call]]\ntool = "write_to_file"\narguments = {{ path = "{}.txt", content = "new\\n" }}\n'
+    return _open(home, '[[turn.call]]\ntool = "write_to_file"\narguments = {{ path = "{}.txt", content = "new\\n" }}\n')
+
+
+def _open(home: str, call: str) -> Terminal:
+    """Open a terminal in an empty folder in which the next prompt leads to several of these calls."""
+    folder, script = tempfile.mkdtemp(prefix="calls-", dir=Path(home).parent), Path(home, "calls.toml")
     calls = "".join(call.format(number) for number in range(EDITS))
     script.write_text(f'[[turn]]\ntext = "Some files."\n{calls}[[turn]]\ntext = "All are there."\n')
     terminal = Terminal([sys.executable, "-m", "halocline", "-m", f"scripted/{script}"], home, folder)
@@ -295,6 +318,7 @@ LABELS = {
     "five": "five edits of a reply, allowed by one key, s",
     "five_enter": "five edits of a reply, allowed by Enter for each, s",
     "five_singly": "five edits of a reply, allowed by a letter for each, s",
+    "five_commands": "five commands of a reply, allowed by Enter for each, s",
     "prompt": "time to the screen beside the first request of halo -p",
     "prompt_s": "time to the screen, s",
     "request_s": "time to the first request of halo -p, s",

@@ -307,6 +307,14 @@ def test_a_notice_waits_until_the_reply_is_over() -> None:
     assert shown(events) == "  One two.\n\n! Checkpoints are off.\n"
 
 
+def test_a_change_of_approvals_stands_where_it_came_although_a_call_before_it_still_runs() -> None:
+    call = ToolCall("a", "x")
+    started = ev.ToolCallStarted("a", "x", "Do a", ToolKind.OTHER)
+    ended = ev.ToolCallEnded("a", "x", CallStatus.COMPLETED, ToolResult("a", ()))
+    events = [message("", call), started, ev.PolicyChanged(ApprovalMode.AUTO, client="page"), ended]
+    assert shown(events) == "! Approvals: auto, set by page\n\n• Do a\n"
+
+
 def test_calls_that_ran_together_are_printed_in_the_order_they_were_asked_for() -> None:
     calls = (ToolCall("a", "x"), ToolCall("b", "x"))
     started = [ev.ToolCallStarted(call.id, "x", f"Do {call.id}", ToolKind.OTHER) for call in calls]

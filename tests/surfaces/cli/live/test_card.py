@@ -19,6 +19,20 @@ async def test_a_card_is_drawn_while_text_is_typed_although_an_option_of_its_las
     card.stop()
 
 
+async def test_a_card_of_few_rows_keeps_its_question_what_would_be_done_and_its_choices() -> None:
+    grave = "Cannot be undone: git push discards work that others may have, and more of the same"
+    card = Card(f"git push --force\n{grave}", OPTIONS, lambda: None, None, Kind.GRAVE)
+    rows = ["".join(text for _, text, *_ in line) for line in card.lines(40, 5, has_text=True)]
+    assert [row.strip() for row in rows] == [
+        "? git push --force",
+        "→ Cannot be undone: git push discards",
+        "y   allow once",
+        "n   reject",
+        "2 more: ↑↓ · Tab: choose here; your …",
+    ]
+    card.stop()
+
+
 async def test_a_draft_comes_back_when_an_earlier_line_that_was_recalled_above_it_is_sent() -> None:
     composer = LiveComposer(lambda: None)
     composer.insert("draft")

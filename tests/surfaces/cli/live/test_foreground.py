@@ -1,7 +1,9 @@
 """Programs that get the terminal, terminals that know no codes, and keys whose bytes come apart."""
 
+import io
 import time
 
+import pexpect
 import pytest
 from tests.surfaces.cli.forked_terminal import HaloTerminal
 from tests.surfaces.cli.halo_process import Halo
@@ -70,6 +72,25 @@ def test_ctrl_c_right_behind_enter_stops_the_program_and_nothing_else(halo: Halo
     person.send("\x15")
     person.send("go\r")
     person.expect("Hello.")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_password_typed_ahead_of_the_program_that_asks_for_it_shows_nowhere(halo: Halo) -> None:
+    program = halo.folder / "sudo"
+    program.write_text("#!/bin/bash\nread -rs -p 'pass''word: ' word; echo \"got $word\" > said\n")
+    program.chmod(0o755)
+    person = HaloTerminal(["-m", halo.script(HI)], env=halo.env, cwd=halo.folder, size=(24, 80))
+    person.logfile_read = written = io.StringIO()
+    person.expect_exact(READY)
+    person.send("!./sudo\rsecret\r")
+    person.expect("password: ")
+    person.send("typed\r")
+    person.expect("exit code 0")
+    person.send("\x04")
+    person.expect(pexpect.EOF)
+    assert "secret" not in written.getvalue()
+    assert (halo.folder / "said").read_text() == "got typed\n"
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import IN_USE
 from halocline.surfaces.slash.dispatch import find_own_command
+from halocline.surfaces.terminal import application as terminal
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
 from halocline.surfaces.terminal.asking.menu import Kind
@@ -63,6 +64,8 @@ class LiveActions:
         something, the beginning is enough.
         """
         session, composer = self._session, self._composer
+        if composer.is_hidden:
+            return composer.clear()
         if composer.before_cursor.endswith("\\"):
             composer.buffer.delete_before_cursor()
             return self.new_line()
@@ -124,6 +127,7 @@ class LiveActions:
         session, composer, text = self._session, self._composer, expand_quit_word(self._composer.text)
         row, is_prompting = find_own_command(text), session.is_prompting and not session.queue.begins_turn
         is_aside = text.lstrip().startswith(("!", "# ")) or bool(row and row.during)
+        composer.is_hidden = text.lstrip().startswith("!") and terminal.foreground.may_ask_secret(text)
         if not is_prompting and row and row.name == "quit":
             session.quit()
         elif composer.due:
@@ -174,10 +178,12 @@ class LiveActions:
         return refusal is not None
 
     def steer(self) -> None:
-        """Send the typed prompt, or the first queued one, to the running turn."""
+        """Send the typed prompt, or the first queued one, to the running turn. A command is run, and not sent to it."""
         if (card := self._session.card) and card.kind is Kind.OWN and self._answers_card():
             return
-        if self._session.is_prompting or not self._session.has_turn:
+        text = self._composer.text.lstrip()
+        is_own = text.startswith(("!", "# ")) or find_own_command(text) is not None
+        if is_own or self._session.is_prompting or not self._session.has_turn:
             self.send()
         elif self._composer.forgets_key():
             return

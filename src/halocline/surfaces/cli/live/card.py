@@ -15,12 +15,15 @@ from halocline.surfaces.wrapping import wrap_line
 SAFE_KEYS = ("n",)
 """Options that are selected at first: they allow nothing. Where there are none, nothing is selected."""
 LONGEST_TITLE = 300
+FEW_ROWS = 8
 TOO_EARLY = "Not sent: you typed while this question appeared. Enter again answers it."
 """Said when a line that would answer a card was begun without having seen it."""
 
 
 class Card:
     """Options with their labels. `answer` gets the chosen key or the typed answer; `redraw` asks for a frame.
+
+    A second line of the title says what would be done.
 
     `selected` is the option that is selected at first, in place of a safe one; with None, nothing is. `by_key`: arrows
     and Enter belong to something else.
@@ -39,7 +42,8 @@ class Card:
     ) -> None:
         self.kind = kind
         self._by_key = by_key
-        self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
+        title, _, effect = title.partition("\n")
+        self.title, self._effect = (" ".join(reveal(text[:LONGEST_TITLE]).split()) for text in (title, effect))
         self._options = dict(options)
         keys = list(self._options)
         wanted = () if selected is None else (selected, *SAFE_KEYS)
@@ -119,17 +123,28 @@ class Card:
         brief = [] if is_open and keys[at] in brief else brief
         options = [self._option_lines(place, width, is_open=is_open) for place in range(len(keys) - len(brief))]
         options += [self._brief_lines(brief, width)] if brief else []
-        first, last = fit_around([len(lines) for lines in options], min(at, len(options) - 1), max(1, rows - 2))
+        head = self._head_lines(width, rows)
+        room = max(1, rows - 1 - len(head))
+        first, last = fit_around([len(lines) for lines in options], min(at, len(options) - 1), room)
         shown_keys = [*keys[: len(keys) - len(brief)], *(["…"] if brief else [])][first:last]
         self._hidden = {*keys} - {*shown_keys} - ({*brief} if "…" in shown_keys else set[str]())
         hint = self._hint(is_open=is_open)
         if self._hidden:
             hint = f"{len(self._hidden)} more: ↑↓ · {hint}"
-        title: list[Fragments] = []
-        if self.title:
-            title = [[("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))]]
         shown = [line for lines in options[first:last] for line in lines]
-        return [*title, *shown, [("class:quiet", cut_line(f"  {hint}", width - 1))]][: max(1, rows)]
+        return [*head, *shown, [("class:quiet", cut_line(f"  {hint}", width - 1))]][: max(1, rows)]
+
+    def _head_lines(self, width: int, rows: int) -> list[Fragments]:
+        """The question, and what would be done: in two rows at most, and where there are few, in one."""
+        lines: list[Fragments] = []
+        if self.title:
+            lines.append([("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))])
+        if self._effect:
+            style = "class:warn" if self.kind is Kind.GRAVE else "class:quiet"
+            first, *others = wrap_line(self._effect, width - 3)
+            told = [first, cut_line(" ".join(others), width - 3)] if others and rows > FEW_ROWS else [first]
+            lines += [[(style, f"{mark} {text}")] for mark, text in zip("→ ", told, strict=False)]
+        return lines[: max(0, rows - 2)]
 
     def _brief_lines(self, keys: Sequence[str], width: int) -> list[Fragments]:
         """The options that are seldom wanted, one after the other, as many in a row as fit."""

@@ -27,6 +27,7 @@ from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
 from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, mentions_of
 from halocline.surfaces.terminal.composing.prompt import (
     KEY_NOT_SENT,
+    NO_KEY_HERE,
     Prompt,
     expand_quit_word,
     is_key,
@@ -37,7 +38,6 @@ from halocline.surfaces.terminal.composing.prompt_history import open_history
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
 PICK_FIRST = "No provider has this name. Pick one; its key is asked for next."
-NO_KEY_HERE = "What you typed may be a key, and is forgotten."
 
 
 class LineRequest:
@@ -95,6 +95,8 @@ class LiveComposer:
         self.request: LineRequest | None = None
         self.tell: Callable[[str], None] = lambda text: None
         """Shows a notice until the next key."""
+        self.is_hidden = False
+        """True once a program waits that may ask for a password: what is typed may be one, and shows nowhere."""
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
         self.buffer = Buffer(

@@ -87,7 +87,8 @@ class LiveMode(View):
         self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
         self._composer.tell = partial(setattr, self._session, "notice")
         lines = self._lines
-        panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint, lines.is_secret)
+        shown = (lines.above, lines.below, lines.mark, lines.hint, lines.is_secret, lines.is_asked)
+        panes = LivePanes(self._composer.buffer, *shown)
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
@@ -216,6 +217,7 @@ class LiveMode(View):
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)
+        self._composer.is_hidden = False
         asking = asyncio.create_task(self._ask_about_plan(client, task))
         try:
             prompt = await self._session.next_prompt()
@@ -234,14 +236,21 @@ class LiveMode(View):
             self._session.send_prompt(prompt)
 
     async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
-        return await application.foreground.run_program(
-            command, client, task, self.say, self._app.release_terminal, is_stopped, self._take_ahead
-        )
+        release = partial(self._app.release_terminal, quietly=True)
+        try:
+            return await application.foreground.run_program(
+                command, client, task, self.say, is_stopped, release, self._take_ahead
+            )
+        finally:
+            self._composer.is_hidden = False
 
     def _take_ahead(self) -> str:
-        """Take what was typed since the keys were last read: it is a draft."""
+        """Take what was typed since the keys were last read: it is a draft, or a part of a password."""
         typed = self._app.take_typed()
-        self._composer.insert(type_keys("", typed))
+        if self._composer.is_hidden:
+            self._composer.clear()
+        else:
+            self._composer.insert(type_keys("", typed))
         return typed
 
     def offer_board(self, go_back: Callable[[], object] | None) -> None:

@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from rich.style import Style
 
 from halocline.protocol import events as ev
+from halocline.surfaces.figures import describe_effect
 from halocline.surfaces.rows.fold import fold_event
+from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
 from halocline.surfaces.terminal.application.activity import Fragments
@@ -35,6 +37,11 @@ class LiveScreen(Screen):
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the question; its options are listed where they can be chosen."""
         super().show_question(replace(event, options=()), again=again)
+
+    def title_for(self, row: CallRow) -> str:
+        """The title to ask with, and what it would do below it; empty where the card is in sight."""
+        title, effect = super().title_for(row), describe_effect(row.approval) if row.approval else ""
+        return title and "\n".join(filter(None, (" ".join(title.split()), effect)))
 
     def draw_unfinished(self, width: int, rows: int) -> Sequence[Fragments]:
         """The end of the block that is being written, as it will stand below the others once it is finished.
@@ -75,10 +82,13 @@ class LiveScreen(Screen):
             self._replies.print_code(taken[0], is_first=taken[1])
 
     def absorb(self, event: ev.Event) -> None:
-        """Take in an event without printing its row, if no other row waits."""
+        """Take in an event without printing its row."""
         is_settled = self._printed == len(self._transcript.rows)
         self._transcript = fold_event(self._transcript, event)
-        self._printed = len(self._transcript.rows) if is_settled else self._printed
+        if is_settled:
+            self._printed = len(self._transcript.rows)
+        else:
+            self._ahead.append(self._transcript.rows[-1])
 
     def echo(self, text: str) -> None:
         """Print a slash command as it was typed."""

@@ -88,7 +88,10 @@ class PaneLines:
         return "› " if self._composer.request else MARK
 
     def is_secret(self) -> bool:
-        return bool(self._composer.request and self._composer.request.hides)
+        return self._composer.request.hides if self._composer.request else self._composer.is_hidden
+
+    def is_asked(self) -> bool:
+        return self._session.card is not None and self._composer.request is None
 
     def hint(self) -> str:
         """The text of an empty composer."""

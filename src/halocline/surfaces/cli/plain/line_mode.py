@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -34,6 +33,7 @@ from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.pasting import Chips
 from halocline.surfaces.terminal.composing.prompt import (
     KEY_NOT_SENT,
+    NO_KEY_HERE,
     Prompt,
     expand_quit_word,
     is_key,
@@ -162,7 +162,7 @@ class LineMode(View):
             await asyncio.Event().wait()
 
     async def run_program(self, command: str, client: Client, task: str, is_stopped: Callable[[], bool]) -> bool:
-        return await application.foreground.run_program(command, client, task, self.say, nullcontext, is_stopped)
+        return await application.foreground.run_program(command, client, task, self.say, is_stopped)
 
     def _show_held(self, client: Client, task: str) -> None:
         """Show what waits for the person, once."""
@@ -196,6 +196,8 @@ class LineMode(View):
         if self._aloud:
             mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""
         draft = self._lines.take_draft(is_message=bool(hint))
+        if self._lines.forgot_key:
+            self.say(NO_KEY_HERE)
         while (typed := await self._lines.read_line(mark, draft, shown, history, keeps=bool(hint))) is not None:
             if is_key(typed):
                 self.say(KEY_NOT_SENT)

@@ -15,7 +15,7 @@ from halocline.surfaces.cli.plain.questions import knows_codes
 from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.person_call import PersonCall
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
-from halocline.surfaces.terminal.composing.prompt import join_drafts, split_first, type_keys
+from halocline.surfaces.terminal.composing.prompt import BREAK, join_drafts, split_first, type_keys
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import FileHistory
@@ -56,12 +56,16 @@ class LineReader:
         finally:
             terminal.restore()
 
+    forgot_key = False
+    """True if a line that may be a key was left out of the draft."""
+
     def take_draft(self, *, is_message: bool = False) -> str:
         """Take the draft's first prompt, to start a line with; commands and what is behind them wait. None is sent."""
         terminal = TerminalState()
         terminal.quieten()
         typed = type_keys(self.draft, terminal.read_typed()).strip("\n")
         draft, self.draft = split_first(typed, is_message=is_message)
+        self.forgot_key = typed.replace(BREAK, "\n").split() != f"{draft}\n{self.draft}".replace(BREAK, "\n").split()
         terminal.restore()
         return draft
 

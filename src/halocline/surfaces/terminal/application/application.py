@@ -166,9 +166,11 @@ class LiveApplication:
         self.request_frame()
 
     def print_rows(self) -> None:
-        """Print the rows that wait with the next frame: options stand below what they are about from the first one."""
+        """Print the rows that wait at once: options stand below what they are about from the first frame."""
         self._renderer.stop_holding()
-        self.request_frame()
+        if self._timer:
+            self._timer.cancel()
+        self._draw()
 
     def write_signal(self, codes: str) -> None:
         """Write escape codes that move nothing, such as a title or a bell."""
@@ -208,18 +210,19 @@ class LiveApplication:
                 self._continued_at = time.monotonic()
 
     @asynccontextmanager
-    async def release_terminal(self) -> AsyncIterator[None]:
-        """Release the terminal to another program, as it was before the screen."""
+    async def release_terminal(self, *, quietly: bool = False) -> AsyncIterator[None]:
+        """Release the terminal to another program, as it was before the screen, or first without an echo."""
         async with in_terminal():
             self._write_key_mode(DISABLE)
+            if quietly:
+                self._terminal.quieten()
             try:
                 yield
             finally:
                 self._write_key_mode(ENABLE)
 
     def take_typed(self) -> str:
-        """Take what was typed before the terminal was released, and not read since: no other program may read it."""
-        self._terminal.quieten()
+        """Take what was typed since the terminal was released `quietly`, and not read since; from now on it echoes."""
         typed = self._terminal.read_typed()
         self._terminal.restore()
         return typed

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from halocline.client.tasks import Client
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
@@ -29,7 +29,8 @@ PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 """Programs that want a terminal, some with the words that follow."""
 _ALONE = frozenset(("bash", "sh", "zsh", "fish", "python", "python3", "node", "irb", "ghci", "julia", "lua", "bc"))
 """Programs that want one if they get no words."""
-ReleasedTerminal = AbstractAsyncContextManager[None]
+_SIGNAL = 4
+"""Turns of the event loop in which a signal that came before reaches its handler."""
 INTERRUPT = "\x03"
 FORCED = "!"
 """Before the command: it gets the terminal in any case."""
@@ -51,6 +52,11 @@ def find_terminal_command(text: str) -> str:
     return "" if is_batch or (name == "ssh" and _names_remote_command(words[1:])) else text if wants else ""
 
 
+def may_ask_secret(command: str) -> bool:
+    """True for a program that may ask for a password: what is typed for it may not show, also before it has begun."""
+    return re.search(r"\b(sudo|su|doas|passwd|ssh|sftp|ftp|login)\b", command) is not None
+
+
 def _names_remote_command(words: list[str]) -> bool:
     """True if the words after `ssh` name a command behind the host, and want no terminal for it (`-t`)."""
     options = re.compile(f"-([^t{_SSH_VALUES}]*)(?:[{_SSH_VALUES}](.*))?")
@@ -64,8 +70,8 @@ async def run_program(
     client: Client,
     task: str,
     say: Callable[[str], None],
-    release: Callable[[], AbstractAsyncContextManager[None]],
     is_stopped: Callable[[], bool],
+    release: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     take_typed: Callable[[], str] = str,
 ) -> bool:
     """Give the terminal to a command that wants it. False if it wants none, or needs a sandbox. Raises UsageError.
@@ -76,44 +82,62 @@ async def run_program(
     command, state = find_terminal_command(text), client.state(task)
     if not command or client.requires_sandbox(state.workspace):
         return False
-    folder = state.host.shell.cwd or state.workspace
+    waiting, go = os.pipe()
     try:
         async with release():
-            if INTERRUPT in take_typed() or is_stopped():
-                code = -signal.SIGINT
-            else:
-                code = await asyncio.to_thread(_run, command, folder, child_environment(os.environ), is_stopped)
+            folder = state.host.shell.cwd or state.workspace
+            process = _start(command, folder, child_environment(os.environ), waiting)
+            typed = take_typed()
+            code = await _run(process, go, lambda: INTERRUPT in typed or is_stopped())
     except OSError as error:
         raise UsageError(f"Cannot start it: {error.strerror}.") from error
+    finally:
+        os.close(waiting)
+        os.close(go)
     say(f"{command}: {f'exit code {code}' if code >= 0 else 'stopped'}. The model does not see it.")
     return True
 
 
-def _run(command: str, folder: str, env: ChildEnvironment, is_stopped: Callable[[], bool]) -> int:
-    """Run it with the terminal; return its exit code, negative for a signal."""
-    terminal, ours = sys.stdin.fileno(), os.getpgrp()
-    process = subprocess.Popen(("bash", "-c", command), cwd=folder, env=env, process_group=0)
+def _start(command: str, folder: str, env: ChildEnvironment, waiting: int) -> subprocess.Popen[bytes]:
+    """Start it in a group of its own. It begins with a line of `waiting`."""
+    words = ("bash", "-c", f'read -r <&{waiting} && exec bash -c "$0" {waiting}<&-', command)
+    return subprocess.Popen(words, cwd=folder, env=env, process_group=0, pass_fds=(waiting,))
+
+
+async def _run(process: subprocess.Popen[bytes], go: int, is_stopped: Callable[[], bool]) -> int:
+    """Let it begin once the terminal is its own: each key is for us, or for it. Return its exit code."""
+    ours = os.getpgrp()
     try:
-        while True:
-            _give_terminal(terminal, process.pid)
-            os.killpg(process.pid, signal.SIGCONT)
-            if is_stopped():
-                os.killpg(process.pid, signal.SIGINT)
-            _, status = os.waitpid(process.pid, os.WUNTRACED)
-            if not os.WIFSTOPPED(status):
-                process.returncode = os.waitstatus_to_exitcode(status)
-                return process.returncode
-            if os.WSTOPSIG(status) not in (signal.SIGTTIN, signal.SIGTTOU):  # those came before it had the terminal
-                _give_terminal(terminal, ours)
-                os.killpg(ours, signal.SIGTSTP)  # the person suspends both, until fg
+        _give_terminal(process.pid)
+        for _ in range(_SIGNAL):
+            await asyncio.sleep(0)
+        if is_stopped():
+            os.killpg(process.pid, signal.SIGINT)
+        os.write(go, b"\n")
+        return await asyncio.to_thread(_wait, process, ours)
     finally:
-        _give_terminal(terminal, ours)
+        _give_terminal(ours)
 
 
-def _give_terminal(terminal: int, group: int) -> None:
+def _wait(process: subprocess.Popen[bytes], ours: int) -> int:
+    """Wait for its end. A person who suspends it, suspends us as well. Return its exit code, negative for a signal.
+
+    We alone are stopped: a child of ours that is stopped before its `exec` would hold the thread that starts it.
+    """
+    while os.WIFSTOPPED(status := os.waitpid(process.pid, os.WUNTRACED)[1]):
+        if os.WSTOPSIG(status) not in (signal.SIGTTIN, signal.SIGTTOU):  # those come before it has the terminal again
+            _give_terminal(ours)
+            signal.raise_signal(signal.SIGSTOP)
+        _give_terminal(process.pid)
+        os.killpg(process.pid, signal.SIGCONT)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode
+
+
+def _give_terminal(group: int) -> None:
     """Put a process group into the foreground, also from the background."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
     try:
-        os.tcsetpgrp(terminal, group)
+        os.tcsetpgrp(sys.stdin.fileno(), group)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

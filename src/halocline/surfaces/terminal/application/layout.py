@@ -55,7 +55,7 @@ Lines = Callable[[int, int], list[Fragments]]
 class LivePanes:
     """The parts of the screen: lines above and below the composer, its mark, and the hint shown while it is empty.
 
-    What is typed is not shown while it `is_secret`.
+    What is typed is not shown while it `is_secret`, and has few rows where the person `is_asked` something else.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class LivePanes:
         mark: Callable[[], str],
         hint: Callable[[], str],
         is_secret: Callable[[], bool] = bool,
+        is_asked: Callable[[], bool] = bool,
     ) -> None:
         self._above = above
         self._below = below
@@ -85,7 +86,7 @@ class LivePanes:
                     ConditionalProcessor(AfterInput(hint, style="class:quiet"), is_empty),
                 ],
             ),
-            height=lambda: Dimension(min=1, max=min(MOST_TYPED_ROWS, max(1, _rows() // 3))),
+            height=lambda: Dimension(min=1, max=min(MOST_TYPED_ROWS, max(1, _rows() // (8 if is_asked() else 3)))),
             wrap_lines=True,
             dont_extend_height=True,
             get_line_prefix=self._prefix,

@@ -20,6 +20,7 @@ def expand_quit_word(text: str) -> str:
 
 KEY_NOT_SENT = "That looks like a key; it is not sent. /login takes keys."
 """Said of a prompt that is nothing but a key."""
+NO_KEY_HERE = "What you typed may be a key, and is forgotten."
 
 
 def is_key(text: str) -> bool:

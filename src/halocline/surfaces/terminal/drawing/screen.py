@@ -70,6 +70,8 @@ class Screen:
         self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
+        self._ahead: list[r.Row] = []
+        """Rows that were printed, or are not to be, although others before them are not settled yet."""
         """Their own commands that were passed and run, or were printed and not passed yet."""
         self._checkpoints = 0
         self._older: Sequence[r.Row] = ()
@@ -206,6 +208,9 @@ class Screen:
                 self._print_own(run)
             case SubagentStarted() | SubagentEnded():
                 self._print_lane(event)
+            case ev.PolicyChanged() | ev.ApprovalSwitched() if not self._stream.is_open:
+                self._print_row(notice := self._transcript.rows[-1])
+                self._ahead.append(notice)
         if not self._stream.is_open:
             self._advance(skip_said=spoken)
             self._transcript, self._printed = forget_settled(self._transcript, self._printed)
@@ -215,7 +220,9 @@ class Screen:
         while self._printed < len(rows) and (is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
             row = rows[self._printed]
             self._printed += 1
-            if isinstance(row, r.CallRow) and row.own and (row.call in self._own or not is_settled(row)):
+            if any(row is one for one in self._ahead):
+                self._ahead = [one for one in self._ahead if one is not row]
+            elif isinstance(row, r.CallRow) and row.own and (row.call in self._own or not is_settled(row)):
                 self._own ^= {row.call}
             elif not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
                 self._print_row(row)
