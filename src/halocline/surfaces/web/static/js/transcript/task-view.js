@@ -9,6 +9,7 @@ import { Transcript } from './transcript.js'
 import { Dock } from '../decisions/dock.js'
 import { Composer } from '../composer/composer.js'
 import { Announcements } from './announcements.js'
+import { Boundary } from '../widgets/boundary.js'
 import { keep } from './offline-snapshot.js'
 import { setPrinted } from '../files/print-task.js'
 
@@ -40,11 +41,11 @@ export default function TaskView({ task }) {
   if (task.refused.value) return html`<${Refused} refusal=${task.refused.value} />`
   return html`
     <${Announcements} key=${task.id} task=${task} />
-    <${Header} task=${task} />
-    <${Transcript} task=${task} sent=${sent} />
+    <${Boundary}><${Header} task=${task} /><//>
+    <${Boundary}><${Transcript} task=${task} sent=${sent} /><//>
     <div class="foot">
-      <${Dock} task=${task} />
-      <${Composer} task=${task} placeholder="Ask, or type / or @" onSend=${say} />
+      <${Boundary}><${Dock} task=${task} /><//>
+      <${Boundary}><${Composer} task=${task} placeholder="Ask, or type / or @" onSend=${say} /><//>
     </div>
   `
 }
