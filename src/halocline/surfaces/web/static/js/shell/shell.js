@@ -20,6 +20,7 @@ import {
 } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
 import { Resizer } from '../widgets/resizer.js'
+import { useStage } from '../widgets/use-stage.js'
 import { Sidebar } from './sidebar.js'
 import { Boundary } from '../widgets/boundary.js'
 import { Lazy } from '../widgets/lazy.js'
@@ -126,6 +127,7 @@ function Frame() {
   const docked = !review && task && besideOf(task)
   const hasColumn = review || (docked && isRoomy.value)
   const open = sheet.value
+  const stage = useStage()
   const load = open && SHEETS[open.name]
   return html`
     <div
@@ -140,7 +142,7 @@ function Frame() {
       >
         Skip to content
       </a>
-      <${Boundary}><${Sidebar} /><//>
+      <${Boundary}>${stage ? html`<${Sidebar} />` : html`<nav class="sidebar"></nav>`}<//>
       ${sidebarOpen.value && html`<div class="scrim" onClick=${() => (sidebarOpen.value = false)}></div>`}
       <main class="middle" id="middle">
         <${Resizer} label="Width of the task list" side="left" width=${sidebarWidth} least=${200} most=${() => 480} />
