@@ -22,7 +22,7 @@ STYLES = ("js/lib/base.css", "js/shell/shell.css", "js/composer/composer.css")
 
 AT_ONCE = 24_000
 """Characters of modules that run in one task of the browser; then it may draw and react to input before the next."""
-PAUSE = "await new Promise((next) => setTimeout(next))"
+PAUSE = "await (self.scheduler?.yield?.() ?? new Promise((next) => setTimeout(next)))"
 
 Read = Callable[[str], str]
 """Reads the text of a file below `static/`."""
