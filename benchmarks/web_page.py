@@ -225,6 +225,27 @@ async def _measure_keys(browser: Browser, page: Page, field: Any) -> float:
     return busy / KEYS
 
 
+async def open_slowly(browser: Browser, server: Server) -> dict[str, float]:
+    """The tasks of a first visit, and of opening a long task, on a CPU four times slower."""
+    page = await (await browser.new_context()).new_page()
+    cdp = await page.context.new_cdp_session(page)
+    await cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    work, found = Work(browser, page), {}
+    await work.begin()
+    await page.goto(server.address)
+    await page.locator("[data-ready=open] .composer textarea").wait_for()
+    await page.wait_for_timeout(3_000)
+    found["first visit"] = (await work.end())[1]
+    await work.begin()
+    await _go_to_task(page, TASK)
+    found[f"opening {ROWS:,} rows"] = (await work.end())[1]
+    await page.context.close()
+    longest = {f"{name} ÷4: longest task, ms of CPU": max(tasks) for name, tasks in found.items()}
+    return longest | {
+        f"{name} ÷4: tasks over 50 ms": float(sum(one > 50 for one in tasks)) for name, tasks in found.items()
+    }
+
+
 async def open_task(browser: Browser, server: Server) -> dict[str, float]:
     page = await _open_page(browser, server)
     work = Work(browser, page)
@@ -304,6 +325,7 @@ async def measure(rounds: int) -> dict[str, list[float]]:
             for _ in range(rounds):
                 for part in (
                     await load(browser, server),
+                    await open_slowly(browser, server),
                     await open_task(browser, server),
                     await remember(browser, server),
                     await stream(browser, server, 1),

@@ -8,7 +8,8 @@ from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.events.imports import Origin
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolResult
-from halocline.protocol.state.evidence.facts import gather_evidence
+from halocline.protocol.state.evidence.commands import read_command
+from halocline.protocol.state.evidence.facts import EvidenceState, Ran, gather_evidence
 from halocline.protocol.state.evidence.findings import Evidence, find_evidence
 from halocline.protocol.state.reducer import fold_events
 
@@ -215,3 +216,12 @@ def test_a_long_command_and_many_files_stay_one_short_line():
 def test_the_state_of_a_task_holds_the_same_facts():
     events = log(edit(), run("pytest"), say("Done."))
     assert fold_events(events).evidence == gather_evidence(events)
+
+
+def test_a_command_is_read_once_however_many_turns_end_after_it():
+    ran = tuple(Ran(f"make part-{number}", number) for number in range(1, 101))
+    facts = EvidenceState(ran=ran)
+    find_evidence(facts)
+    before = read_command.cache_info().misses
+    find_evidence(facts)
+    assert read_command.cache_info().misses == before

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from halocline.surfaces.web.bundle import bundle_modules, link_module, parse_module
+from halocline.surfaces.web.bundle import AT_ONCE, PAUSE, bundle_modules, link_module, parse_module
 
 
 def whole(**modules: str) -> str:
@@ -34,6 +34,13 @@ def test_a_module_that_two_need_stands_there_once():
     )
     assert script.count("export const c") == 0
     assert script.count("const c = 1") == 1
+
+
+def test_a_browser_may_draw_between_the_modules_of_a_large_bundle():
+    large = f"export const it = '{'x' * AT_ONCE}'"
+    script = whole(app="import { it } from './b.js'\nimport { c } from './c.js'", b=large, c="export const c = 1")
+    assert script.count(PAUSE) == 1
+    assert script.index(large[-9:]) < script.index(PAUSE) < script.index("// js/c.js")
 
 
 def test_modules_that_need_each_other_are_refused_by_name():

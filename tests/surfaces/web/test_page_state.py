@@ -14,7 +14,7 @@ KEYS = {
         composer/attachments files pasted
         lib/connection board watched
         review/review notes
-        state/store tasks
+        state/store beside tasks
     """,
     "by task and what is named in it": """
         composer/suggestions asked

@@ -65,7 +65,7 @@ async def offered_models(
     hosted = [
         _offer_model(at, catalogue, usable=bool(source) or vendor.family in KEYLESS, key_source=source)
         for vendor in found.values()
-        if not vendor.local
+        if not (vendor.local or _is_other_name(vendor, found.get(vendor.catalogue)))
         for source in (keys.source(vendor),)
         for at in _listed_endpoints(vendor, settings, catalogue)
     ]
@@ -75,6 +75,11 @@ async def offered_models(
     # A server that needs no key lists what only the prices of the settings name otherwise.
     found_all = [*(model for model in hosted if model.name not in asked), *asked.values()]
     return [*found_all, *_chosen_model(found_all, settings, catalogue)]
+
+
+def _is_other_name(vendor: Vendor, listed: Vendor | None) -> bool:
+    """Return whether the vendor is one that is listed, under a second name."""
+    return listed is not None and (listed.family, listed.base_url) == (vendor.family, vendor.base_url)
 
 
 def _chosen_model(offered: Iterable[OfferedModel], settings: Settings, catalogue: Catalogue) -> Iterator[OfferedModel]:

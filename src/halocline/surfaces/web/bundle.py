@@ -8,7 +8,7 @@ no module runs twice.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 BUNDLES: Mapping[str, tuple[str, ...]] = {
@@ -19,6 +19,10 @@ BUNDLES: Mapping[str, tuple[str, ...]] = {
 """The modules that each bundle begins from, and so those that they import. A module stands in the first that has it."""
 SCRIPT, STYLE = "first.js", "first.css"
 STYLES = ("js/lib/base.css", "js/shell/shell.css", "js/composer/composer.css")
+
+AT_ONCE = 24_000
+"""Characters of modules that run in one task of the browser; then it may draw and react to input before the next."""
+PAUSE = "await (self.scheduler?.yield?.() ?? new Promise((next) => setTimeout(next)))"
 
 Read = Callable[[str], str]
 """Reads the text of a file below `static/`."""
@@ -194,8 +198,18 @@ def _write_bundle(bundle: str, modules: Mapping[str, Module], places: Mapping[st
     own = [module for name, module in modules.items() if places[name] == bundle]
     others = dict.fromkeys(needed for module in own for needed in module.needs if places[needed] != bundle)
     names = ", ".join(module_identifier(module.name) for module in own)
-    script = "\n".join(map(_wrap_module, own))
+    script = "\n".join(_with_pauses(map(_wrap_module, own)))
     return f"{_import_bundled(bundle, others, places)}{script}\nexport {{ {names} }}\n"
+
+
+def _with_pauses(scripts: Iterable[str]) -> Iterator[str]:
+    running = 0
+    for script in scripts:
+        if running and running + len(script) > AT_ONCE:
+            running = 0
+            yield PAUSE
+        running += len(script)
+        yield script
 
 
 def _wrap_module(module: Module) -> str:

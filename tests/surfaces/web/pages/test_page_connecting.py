@@ -29,7 +29,7 @@ async def test_a_first_visit_connects_a_server_without_a_key_and_a_task_runs_on_
         assert await screen.barriers() == []
         assert not await screen.scrolls_sideways()
         await screen.page.get_by_role("button", name="Use second-model").click()
-        await screen.sees("New tasks use openai-compatible/second-model.")
+        await screen.sees("New tasks use openai-compatible/second-model.", ".step:has(.done)")
         await screen.say("Go.")
         await screen.ended()
         assert "Hello from there." in await screen.transcript()
@@ -138,3 +138,16 @@ async def test_a_key_goes_to_the_provider_that_is_typed_and_to_none_while_the_wo
     await tile.check()
     await goes_to.get_by_text("sent only to Anthropic").wait_for()
     assert await search.input_value() == ""
+
+
+async def test_a_key_that_could_not_be_tested_is_said_to_be_so_until_another_is_typed(server, opened):
+    server.settings('[providers.anthropic]\nbase_url = "http://127.0.0.1:1"\n')
+    await server.start()
+    screen = await opened()
+    await screen.page.get_by_label("API key").fill(f"sk-ant-{KEY}")
+    await screen.page.get_by_role("button", name="Connect", exact=True).click()
+    await screen.sees("The key is stored, but could not be tested.")
+    assert await screen.page.locator(".step-number.done").count() == 0
+    assert await screen.page.locator("dialog").count() == 0
+    await screen.page.get_by_label("API key").fill(KEY)
+    await screen.page.get_by_text("could not be tested").wait_for(state="detached")

@@ -175,3 +175,22 @@ async def test_a_file_without_lines_is_said_in_words_and_not_as_a_patch(server, 
     await screen.page.get_by_role("button", name="Changes").first.click()
     await screen.sees("A new file without lines.", ".review-file")
     assert "diff --git" not in await screen.page.locator("body").inner_text()
+
+
+async def test_the_review_says_which_changes_are_the_persons(server, opened):
+    for name in ("task.txt", "both.txt", "own.txt"):
+        (server.halo.folder / name).write_text(OLD)
+    diff = "------- SEARCH\nline 5\n=======\nfive\n+++++++ REPLACE"
+    edits = [call("replace_in_file", path=name, diff=diff) for name in ("task.txt", "both.txt")]
+    server.settings(f'model = "{server.halo.script({"call": edits}, {"text": "Done."})}"\napproval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened(width=1600)
+    await screen.say("Go.")
+    await screen.ended()
+    for name in ("both.txt", "own.txt"):
+        file = server.halo.folder / name
+        file.write_text(file.read_text() + "mine\n")
+    await screen.page.get_by_role("button", name="Changes").click()
+    for name, words in (("both.txt", "also by you"), ("own.txt", "by you, not the task")):
+        await screen.page.locator(f".review-file[aria-label='{name}'] .badge").get_by_text(words).wait_for()
+    assert await screen.page.locator(".review-file[aria-label='task.txt'] .badge").count() == 0

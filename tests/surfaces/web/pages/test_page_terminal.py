@@ -127,3 +127,21 @@ async def test_a_command_that_was_begun_stays_when_the_page_is_drawn_again_or_ha
     assert await screen.barriers() == []
     await screen.page.keyboard.press("Escape")
     await screen.page.locator("dialog").wait_for(state="detached")
+
+
+async def test_each_task_keeps_what_stands_beside_its_own_chat(server, opened):
+    server.model({"text": "Done it."})
+    await server.start()
+    screen = await opened(width=1600)
+    addresses = []
+    for name in ("Terminal", "Files"):
+        await screen.go("")
+        await screen.say(f"Open {name}.")
+        await screen.ended()
+        assert await screen.page.locator(".beside").count() == 0
+        await screen.page.get_by_role("button", name=name, exact=True).click()
+        await screen.page.get_by_role("complementary", name=name).wait_for()
+        addresses.append(await screen.page.evaluate("() => location.hash.slice(2)"))
+    await screen.go(addresses[0])
+    await screen.page.get_by_role("complementary", name="Terminal").wait_for()
+    assert await screen.page.locator(".beside").count() == 1

@@ -62,6 +62,14 @@ async def compare_points(tasks: OpenTasks, which: PointPair) -> dict[str, Any]:
     return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
 
+@query("changed_by")
+async def find_authors(tasks: OpenTasks, which: PointPair) -> dict[str, str]:
+    """Return who changed files since a point, by path, where it was not the task alone: `person` or `both`."""
+    task = tasks.known(which.task)
+    plan = await tasks.client.time.plan(tasks.workspace(task), _name_point(task, which.old))
+    return dict.fromkeys(plan.yours, "person") | dict.fromkeys((*plan.merges, *plan.conflicts), "both")
+
+
 @query("restore_plan")
 async def preview_rewind(tasks: OpenTasks, which: RewindPreview) -> dict[str, Any]:
     """Preview a rewind of files and conversation, and list the commands run since."""

@@ -3,6 +3,7 @@
 export interface Queries {
   board: { arguments: KnownBoard; answer: BoardAnswer }
   cache: { arguments: OfTask; answer: CacheReport }
+  changed_by: { arguments: PointPair; answer: Record<string, string> }
   commit_message_progress: { arguments: OfTask; answer: Progress | null }
   commit_plan: { arguments: OfTask; answer: CommitPlan }
   compare: { arguments: PointPair; answer: Record<string, any> }

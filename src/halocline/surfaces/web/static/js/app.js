@@ -19,11 +19,11 @@ async function start() {
   listen()
   watchBoard()
   followBoard()
+  window.early.entered.then((isIn) => (isIn ? connect() : (standing.value = 'out')))
+  await new Promise((next) => setTimeout(next)) // drawn in a task of its own, and once if it is connected by then
   render(html`<${Shell} />`, document.getElementById('app'))
   setTimeout(() => clock(0), 500) // its formatter is made before the first row needs it
   if (window.early.isEditor) loadRequests().then((module) => module.serve())
-  if (await window.early.entered) connect()
-  else standing.value = 'out'
 }
 
 start()

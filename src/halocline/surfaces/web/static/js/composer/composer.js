@@ -51,7 +51,8 @@ function useField(id) {
     saveText()
   }
   useEffect(() => {
-    writeText(draftOf(id))
+    const kept = draftOf(id)
+    if (kept || field.current.value) writeText(kept) // measuring an empty field would lay out the page
   }, [id])
   useEffect(() => {
     // A rejection after a reload returns text to the draft, and a tab that was closed may have left some.

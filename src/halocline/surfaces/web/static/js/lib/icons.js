@@ -43,10 +43,11 @@ const PATHS = {
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
 }
 
-/** A decorative icon; the button or the text beside it has the label. */
+/** A decorative icon, which grows with the text; the button or the text beside it has the label. */
 export const Icon = ({ name, size = 18 }) => html`<svg
   width=${size}
   height=${size}
+  style=${`width: min(${size / 15}rem, ${1.7 * size}px); height: auto`}
   viewBox="0 0 24 24"
   fill="none"
   stroke="currentColor"

@@ -37,6 +37,7 @@ const writePrompt = (comments) =>
 function useComparison(task, scope) {
   task.version.value
   const [found, setFound] = useState({ files: null, error: null, at: 0 })
+  const [authors, setAuthors] = useState({})
   const [again, setAgain] = useState(0)
   const old = findStart(task.facts, scope)
   const stamp = `${task.facts.checkpoints.length} ${task.facts.changed.length} ${task.facts.running} ${task.facts.turns.at(-1)?.files ?? 0}`
@@ -47,9 +48,13 @@ function useComparison(task, scope) {
       ({ files }) => here && setFound({ files, error: null, at: Date.now() / 1000 }),
       (error) => here && setFound({ files: null, error, at: 0 }),
     )
+    query('changed_by', { task: task.id, old }).then(
+      (by) => here && setAuthors(by),
+      () => {},
+    )
     return () => (here = false)
   }, [task.id, task.ready.value, old, stamp, again])
-  return [found, () => setAgain((n) => n + 1)]
+  return [{ ...found, authors }, () => setAgain((n) => n + 1)]
 }
 
 /**
@@ -196,6 +201,7 @@ function Changes({ task, found, scope, onAll, again }) {
           around=${readAround(task, file)}
           key=${file.path}
           file=${file}
+          author=${found.authors[file.path]}
           number=${number}
           comments=${comments}
           keep=${keep}

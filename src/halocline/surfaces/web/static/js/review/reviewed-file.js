@@ -26,7 +26,7 @@ export function accept(key, yes) {
   seen.value = next
 }
 
-export function File({ task, around, file, number, comments, keep, form, setForm, revert, box }) {
+export function File({ task, around, file, author, number, comments, keep, form, setForm, revert, box }) {
   const [sure, setSure] = useState(false)
   const hunks = hunksOf(file.diff)
   const done = hunks.length > 0 && hunks.every((hunk) => seen.value[keyOf(task, file, hunk)])
@@ -86,6 +86,7 @@ export function File({ task, around, file, number, comments, keep, form, setForm
       <button class="call-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <span aria-hidden="true">${isOpen ? '▾' : '▸'}</span>
         <span class="cut grow mono" title=${file.path}>${shown(file.path)}</span>
+        ${author && html`<span class="badge">${author === 'both' ? 'also by you' : 'by you, not the task'}</span>`}
         ${file.status !== 'changed' && html`<span class="badge">${file.status}</span>`}
         ${done && html`<span class="good tiny">✓<span class="hidden-text"> all accepted</span></span>`}
         <${Stat} added=${file.added} removed=${file.removed} />

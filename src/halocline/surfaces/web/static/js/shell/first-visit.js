@@ -2,7 +2,7 @@
 import { classes, html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
 import { loadModels } from '../state/usable-models.js'
-import { choice, complain, go, openSheet } from '../state/store.js'
+import { choice, complain, go, openSheet, usual } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { ModelList } from '../models/model-list.js'
@@ -48,8 +48,9 @@ function Connect({ done }) {
         ? await act('connect_server', { provider: name, key: key.trim(), base_url: base.trim() })
         : await act('login', { provider: name, key: key.trim() })
       setKey('')
-      if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
-      if (isServer && tried.failure) return setSay(`${tried.failure} ${tried.hint ?? ''}`)
+      const problem = `${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`
+      if (tried.accepted === false || (isServer && tried.failure)) return setSay(problem)
+      if (tried.failure) return setSay(`The key is stored, but could not be tested. ${problem}`)
       setSay('')
       const found = await loadModels(true)
       if (isServer) setServed(found.filter((one) => one.name.startsWith(`${name}/`)))
@@ -70,7 +71,7 @@ function Connect({ done }) {
       />
     </div>`
   return html`<form class="connect" onSubmit=${connect}>
-    <${Choice} all=${all} name=${name} setName=${setName} />
+    <${Choice} all=${all} name=${name} setName=${(one) => (setName(one), setSay(''))} />
     <div class="row">
       ${
         isServer &&
@@ -82,7 +83,7 @@ function Connect({ done }) {
             autocomplete="off"
             placeholder="http://127.0.0.1:8000/v1"
             value=${base}
-            onInput=${(e) => setBase(e.target.value)}
+            onInput=${(e) => (setBase(e.target.value), setSay(''))}
           />`
       }
       <label class="hidden-text" for="first-key">API key${isServer ? ', if the server needs one' : ''}</label>
@@ -93,7 +94,7 @@ function Connect({ done }) {
         autocomplete="off"
         placeholder=${isServer ? 'API key, if it needs one' : 'API key'}
         value=${key}
-        onInput=${(e) => setKey(e.target.value)}
+        onInput=${(e) => (setKey(e.target.value), setSay(''))}
       />
       <button class="button primary" type="submit" disabled=${busy || !name}>Connect</button>
     </div>
@@ -131,7 +132,7 @@ function Choice({ all, name, setName }) {
       aria-label="Other provider"
       list="first-others"
       disabled=${!others.length}
-      placeholder=${`Search ${others.length} others…`}
+      placeholder=${`${others.length} others…`}
       value=${words}
       onInput=${({ target }) => find(target.value)}
     />
@@ -220,14 +221,26 @@ function Step({ number, title, done, children }) {
   </li>`
 }
 
-export default function First({ here, start }) {
-  const [connected, setConnected] = useState(null)
+export default function First({ here, start, again }) {
+  const [connected, setConnected] = useState(false)
+  const choose = () => openSheet('models', { choice })
   const took = (all, isChosen = false) => {
-    setConnected(all)
-    if (!isChosen) openSheet('models', { choice })
+    setConnected(all.length > 0)
+    again()
+    if (!isChosen) choose()
   }
+  const model = connected && (choice.value.model || usual.value.model)
   return html`<ol class="steps">
-    <${Step} number="1" title="Connect a model" done=${Boolean(connected?.length)}><${Connect} done=${took} /></${Step}>
+    <${Step} number="1" title="Connect a model" done=${Boolean(model)}>
+      ${
+        connected
+          ? html`<p class="soft">
+              ${model ? html`New tasks use <span class="mono">${shown(model)}</span>. ` : 'Connected. '}
+              <button type="button" class="link" onClick=${choose}>Choose a model</button>
+            </p>`
+          : html`<${Connect} done=${took} />`
+      }
+    </${Step}>
     <${Step} number="2" title="Try one of these in the folder below, or write your own" done=${false}>
       <${Tasks} here=${here} start=${start} />
     </${Step}>

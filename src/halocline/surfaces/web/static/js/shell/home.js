@@ -3,12 +3,13 @@ import { classes, html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
 import { post } from '../state/outbox.js'
 import { choice, complain, go, history, openSheet, usual } from '../state/store.js'
-import { base, count, shown, when } from '../lib/format.js'
+import { base, count, shorten, shown, when } from '../lib/format.js'
 import { TITLES, dotOf, listed } from '../state/board.js'
 import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from '../widgets/menu-button.js'
 import { Composer } from '../composer/composer.js'
+import { useStage } from '../widgets/use-stage.js'
 import { Lazy } from '../widgets/lazy.js'
 import { definePart } from '../lib/parts.js'
 
@@ -163,7 +164,7 @@ function Recent() {
             (row) => html`<li key=${row.task}>
               <a class="task-link" href=${`#/task/${row.task}`}>
                 <span class=${classes('dot', dotOf(row))} aria-hidden="true"></span>
-                <span class="grow cut">${shown(row.title)}</span>
+                <span class="grow cut">${shorten(shown(row.title))}</span>
                 <span class="soft tiny">${base(row.folder)} · ${when(row.changed_at)}</span>
               </a>
             </li>`,
@@ -175,9 +176,10 @@ function Recent() {
 
 export function Home() {
   const here = folderOf()
+  const stage = useStage()
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
-  }, [])
+    if (stage && matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
+  }, [stage])
   // Models are loaded only if no model is chosen yet.
   const connected = standing.value === 'open'
   useEffect(() => {
@@ -203,7 +205,7 @@ export function Home() {
       <h1 class="home-title">
         ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
-      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} start=${beginTask} />`}
+      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} start=${beginTask} again=${askUsual} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}
@@ -213,7 +215,7 @@ export function Home() {
         usual=${usual.value}
         workspace=${here}
       />
-      ${!isFirst.value && (history.value.length ? html`<${Recent} />` : html`<${Starters} start=${startTask} />`)}
+      ${stage > 0 && !isFirst.value && (history.value.length ? html`<${Recent} />` : html`<${Starters} start=${startTask} />`)}
     </div>
   </div>`
 }

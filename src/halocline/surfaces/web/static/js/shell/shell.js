@@ -5,7 +5,9 @@ import { armed } from '../state/shortcut-keys.js'
 import { reviewWidth, sidebarWidth } from '../lib/preferences.js'
 import {
   announcement,
-  beside,
+  besideOf,
+  closeBeside,
+  closeSheet,
   current,
   dismiss,
   finding,
@@ -18,7 +20,9 @@ import {
 } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
 import { Resizer } from '../widgets/resizer.js'
+import { useStage } from '../widgets/use-stage.js'
 import { Sidebar } from './sidebar.js'
+import { Boundary } from '../widgets/boundary.js'
 import { Lazy } from '../widgets/lazy.js'
 import { Home } from './home.js'
 import { definePart } from '../lib/parts.js'
@@ -60,7 +64,7 @@ function Middle() {
   if (word === 'task' && current.value)
     return html`<${Lazy} key=${current.value.id} load=${loadTask} task=${current.value} />`
   if (PAGES[word]) return html`<${Lazy} key=${word} load=${PAGES[word]} path=${rest} />`
-  return html`<${Home} />`
+  return html`<${Boundary} what="view"><${Home} /><//>`
 }
 
 function Lost() {
@@ -114,13 +118,16 @@ const Newer = () => html`<div class="banner warn" role="status">
 const LEAST_REVIEW = 340
 const toPixels = (width) => (width ? `${width}px` : null)
 
-export function Shell() {
+export const Shell = () => html`<${Boundary} what="view"><${Frame} /><//>`
+
+function Frame() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
   const task = current.value
   const review = reviewOpen.value && task
-  const docked = !review && task && beside.value?.task === task && beside.value
+  const docked = !review && task && besideOf(task)
   const hasColumn = review || (docked && isRoomy.value)
   const open = sheet.value
+  const stage = useStage()
   const load = open && SHEETS[open.name]
   return html`
     <div
@@ -135,7 +142,7 @@ export function Shell() {
       >
         Skip to content
       </a>
-      <${Sidebar} />
+      <${Boundary}>${stage ? html`<${Sidebar} />` : html`<nav class="sidebar"></nav>`}<//>
       ${sidebarOpen.value && html`<div class="scrim" onClick=${() => (sidebarOpen.value = false)}></div>`}
       <main class="middle" id="middle">
         <${Resizer} label="Width of the task list" side="left" width=${sidebarWidth} least=${200} most=${() => 480} />
@@ -155,9 +162,9 @@ export function Shell() {
         <${Middle} />
       </main>
       ${review && html`<${Lazy} key=${'review' + task.id} load=${loadReview} task=${task} />`}
-      ${docked && html`<${Lazy} key=${[docked.name, docked.path, docked.line].join('\n')} load=${SHEETS[docked.name]} ...${docked} docks />`}
+      ${docked && html`<${Lazy} key=${[task.id, docked.name, docked.path, docked.line].join('\n')} load=${SHEETS[docked.name]} close=${closeBeside} ...${docked} docks />`}
     </div>
-    ${load && html`<${Lazy} key=${open.name} load=${load} ...${open} />`}
+    ${load && html`<${Lazy} key=${open.name} load=${load} close=${closeSheet} ...${open} />`}
     <${Armed} />
     <${Toasts} />
     <div class="hidden-text" role="status" aria-live="polite">${announcement.value}</div>

@@ -3,7 +3,7 @@ import { html, classes, fileAddress, signal, useLayoutEffect, useRef } from '../
 import { dotOf, listed, TITLES } from '../state/board.js'
 import { go, openSheet, route, sidebarOpen } from '../state/store.js'
 import { keepValue, theme } from '../lib/preferences.js'
-import { base, shown, when } from '../lib/format.js'
+import { base, shorten, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
 import { Lazy } from '../widgets/lazy.js'
@@ -53,7 +53,7 @@ function Item({ info }) {
     >
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <span class="grow">
-        <span class="cut block">${shown(info.title)}</span>
+        <span class="cut block" title=${shown(info.title)}>${shorten(shown(info.title))}</span>
         <span class="soft tiny cut block">
           <span class="hidden-text">${SAID[dot]} </span>
           ${base(info.folder)} · ${when(info.changed_at)}

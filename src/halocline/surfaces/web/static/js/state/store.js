@@ -152,19 +152,21 @@ const wide = matchMedia('(min-width: 1400px)')
 /** True while the window has room for a third column. */
 export const isRoomy = signal(wide.matches)
 wide.addEventListener('change', () => (isRoomy.value = wide.matches))
-/** What is looked at beside the chat, {name, task, …}, or null. */
-export const beside = signal(null)
+/** What is looked at beside the chat of each task: {name, task, …}. */
+const beside = signal({})
 let opener = null
+
+export const besideOf = (task) => beside.value[task.id]
 
 /** Open something of a task beside the chat; over it where there is no room. */
 export function openBeside(name, options) {
   if (!isRoomy.value || current.value !== options.task || sheet.value) return openSheet(name, options)
-  if (!beside.value) opener = document.activeElement
+  if (!besideOf(options.task)) opener = document.activeElement
   reviewOpen.value = false
-  beside.value = { name, ...options }
+  beside.value = { ...beside.value, [options.task.id]: { name, ...options } }
 }
 
 export function closeBeside() {
-  beside.value = null
+  beside.value = { ...beside.value, [current.value?.id]: null }
   setTimeout(() => opener?.focus?.())
 }

@@ -14,6 +14,7 @@ import { gradeOf } from '../decisions/explanation.js'
 import { isInView } from '../decisions/in-view.js'
 import { revealed, Whole, wholeOf } from '../decisions/whole-call.js'
 import { CommandFoot, JobFoot } from './command-actions.js'
+import { Boundary } from '../widgets/boundary.js'
 import { Elapsed } from '../widgets/elapsed.js'
 import { Lanes } from './subagent-lanes.js'
 import { Lazy } from '../widgets/lazy.js'
@@ -274,7 +275,9 @@ export function GroupCard({ row, task }) {
     ${
       isOpen &&
       html`<div class="fold-body">
-        ${row.rows.map((one) => html`<${CallCard} key=${one.call} row=${one} task=${task} />`)}
+        ${row.rows.map(
+          (one) => html`<${Boundary} key=${one.call} what="row" of=${one}><${CallCard} row=${one} task=${task} /><//>`,
+        )}
       </div>`
     }
   </article>`

@@ -10,7 +10,8 @@ const NEAR = 1600 // pixels around what is in view in which chunks are drawn
 const FAR = 2400 // … beyond which they are not
 const SOON = 6000 // … in which rows are asked for
 const KEPT = 40 // chunks around what is drawn that are not forgotten
-const AT_ONCE = 2 // chunks drawn in a frame, so that none is long
+const AT_ONCE = 1 // chunks drawn in a frame, so that none is long
+const ROWS = 2 // … and rows of them in a task
 /** The height of a row that was never drawn. */
 const GUESS = 72
 
@@ -148,7 +149,7 @@ export class Drawn {
     )
     for (const [, number] of next.slice(0, AT_ONCE)) this.near.add(number)
     changes = this.tidy(wanted.map(([, number]) => number)) || next.length > 0 || changes
-    if (changes) this.changed()
+    if (changes) setTimeout(() => this.log.current && this.changed()) // in another task than layout and painting
   }
 
   /** [chunk, top, bottom, box] of all chunks; those within gaps have no box, and are as high as they were. */
@@ -189,19 +190,37 @@ export class Drawn {
   }
 }
 
+/** Its items from the last on, two more in each task, so that none is long. */
 class Chunk extends Component {
-  shouldComponentUpdate({ items, task }) {
+  state = { count: KEEPS_PLACE ? ROWS : CHUNK }
+  componentDidMount() {
+    this.drawMore()
+  }
+  componentDidUpdate() {
+    this.drawMore()
+  }
+  componentWillUnmount() {
+    clearTimeout(this.timer)
+  }
+  drawMore() {
+    clearTimeout(this.timer)
+    if (this.state.count < this.props.items.length)
+      this.timer = setTimeout(() => this.setState(({ count }) => ({ count: count + ROWS })))
+  }
+  shouldComponentUpdate({ items, task, all }, { count }) {
     const old = this.props.items
     return (
       task !== this.props.task ||
+      all !== this.props.all ||
+      count !== this.state.count ||
       items.length !== old.length ||
       items.some(({ at, row }, n) => row !== old[n].row || at !== old[n].at)
     )
   }
-  render({ number, items, task, drawn }) {
+  render({ number, items, task, drawn, all }, { count }) {
     const use = () => drawn.used.add(number)
     return html`<div class="chunk" data-chunk=${number} onClick=${use} onInput=${use}>
-      ${items.map(({ at, row }) => html`<${Card} key=${at} row=${row} task=${task} />`)}
+      ${items.slice(all ? 0 : -count).map(({ at, row }) => html`<${Card} key=${at} row=${row} task=${task} />`)}
     </div>`
   }
 }
@@ -231,7 +250,9 @@ export function Chunks({ chunks, task, drawn, all }) {
     if (items && (all || number === last || drawn.near.has(number) || items.some(waits))) {
       if (all) drawn.near.add(number)
       gap(number)
-      parts.push(html`<${Chunk} key=${number} number=${number} items=${items} task=${task} drawn=${drawn} />`)
+      parts.push(
+        html`<${Chunk} key=${number} number=${number} items=${items} task=${task} drawn=${drawn} all=${all} />`,
+      )
       from = number + 1
       height = 0
     } else height += drawn.height(number)

@@ -1,7 +1,7 @@
 // Rows as the transcript shows them: items in chunks. Pure.
 
 /** Rows in a chunk. */
-export const CHUNK = 8
+export const CHUNK = 4
 
 const QUIET = new Set(['read', 'search'])
 

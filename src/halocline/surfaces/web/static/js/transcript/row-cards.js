@@ -7,6 +7,7 @@ import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { CopyButton } from '../lib/code.js'
 import { CallCard, GroupCard, PreviewCard } from './call-cards.js'
+import { Boundary } from '../widgets/boundary.js'
 import { Elapsed, Time } from '../widgets/elapsed.js'
 import { Checkpoint } from './checkpoints.js'
 import { Hook } from './hook-row.js'
@@ -348,6 +349,6 @@ export class Card extends Component {
   }
   render({ row, task }) {
     const Kind = CARDS[row.type]
-    return Kind ? html`<${Kind} row=${row} task=${task} />` : null
+    return Kind ? html`<${Boundary} what="row" of=${row}><${Kind} row=${row} task=${task} /><//>` : null
   }
 }

@@ -9,6 +9,8 @@ import { Transcript } from './transcript.js'
 import { Dock } from '../decisions/dock.js'
 import { Composer } from '../composer/composer.js'
 import { Announcements } from './announcements.js'
+import { Boundary } from '../widgets/boundary.js'
+import { useStage } from '../widgets/use-stage.js'
 import { keep } from './offline-snapshot.js'
 import { setPrinted } from '../files/print-task.js'
 
@@ -27,6 +29,7 @@ setTimeout(() => keep().catch(() => {}), 1000)
 
 export default function TaskView({ task }) {
   const [sent, setSent] = useState(0)
+  const stage = useStage(2)
   const say = (content) => (setSent((n) => n + 1), tell(task.id, 'submit_prompt', content))
   useEffect(() => {
     finder.value = finderOf(task)
@@ -34,17 +37,25 @@ export default function TaskView({ task }) {
     return () => ((finder.value = null), setPrinted(''))
   }, [task.id])
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
     if (innerWidth < 900) reviewOpen.value = false
   }, [task.id])
+  const hasField = stage > 0
+  useEffect(() => {
+    if (hasField && matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
+  }, [task.id, hasField])
   if (task.refused.value) return html`<${Refused} refusal=${task.refused.value} />`
   return html`
     <${Announcements} key=${task.id} task=${task} />
-    <${Header} task=${task} />
-    <${Transcript} task=${task} sent=${sent} />
+    <${Boundary}><${Header} task=${task} /><//>
+    <${Boundary}>${stage > 1 ? html`<${Transcript} task=${task} sent=${sent} />` : html`<div class="log-box"></div>`}<//>
     <div class="foot">
-      <${Dock} task=${task} />
-      <${Composer} task=${task} placeholder="Ask, or type / or @" onSend=${say} />
+      ${
+        stage > 0 &&
+        html`
+          <${Boundary}><${Dock} task=${task} /><//>
+          <${Boundary}><${Composer} task=${task} placeholder="Ask, or type / or @" onSend=${say} /><//>
+        `
+      }
     </div>
   `
 }

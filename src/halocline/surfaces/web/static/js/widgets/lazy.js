@@ -2,10 +2,11 @@
 import { effect, html, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { watchFailed } from '../lib/parts.js'
+import { Boundary } from './boundary.js'
 
 const loaded = new Map()
 
-export function Lazy({ load, ...props }) {
+export function Lazy({ load, close, ...props }) {
   const [attempt, setAttempt] = useState(0)
   const [failed, setFailed] = useState(-1)
   const view = loaded.get(load)
@@ -22,11 +23,11 @@ export function Lazy({ load, ...props }) {
     )
     return () => (here = false)
   }, [load, attempt])
-  if (view) return html`<${view} ...${props} />`
-  return failed < 0 ? null : html`<${Failed} tryAgain=${tryAgain} busy=${failed < attempt} />`
+  if (view) return html`<${Boundary} what="view" of=${props.row} close=${close}><${view} ...${props} /><//>`
+  return failed < 0 ? null : html`<${Failed} tryAgain=${tryAgain} busy=${failed < attempt} close=${close} />`
 }
 
-function Failed({ tryAgain, busy }) {
+function Failed({ tryAgain, busy, close }) {
   useEffect(() => watchFailed(tryAgain), [])
   useEffect(() => {
     let wasOpen = standing.peek() === 'open'
@@ -36,8 +37,9 @@ function Failed({ tryAgain, busy }) {
       wasOpen = isOpen
     })
   }, [])
-  return html`<p class="pad bad" role="alert">
-    This part of the page did not load.${' '}
+  return html`<div class="undrawn" role="alert">
+    <span class="grow">This part of the page did not load.</span>
     <button type="button" class="button small" disabled=${busy} onClick=${tryAgain}>Try again</button>
-  </p>`
+    ${close && html`<button type="button" class="button small" onClick=${close}>Close</button>`}
+  </div>`
 }
