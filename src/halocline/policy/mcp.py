@@ -37,12 +37,6 @@ def literal_pattern(text: str) -> str:
     return re.sub(r"([\\*?])", r"\\\1", text)
 
 
-def pattern_of(grant: Grant) -> str:
-    """Return a grant for a tool, or for all tools of a server, as a pattern."""
-    server, _, tool = grant.mcp.rpartition("/")
-    return f"{literal_pattern(server)}/{tool}"
-
-
 def is_granted(name: str, scripts: tuple[str, ...], grants: Iterable[Grant]) -> bool:
     """Return True if a tool is granted as it is defined now, or all tools of its server are."""
     server = f"{name.rpartition('/')[0]}/{ALL}"

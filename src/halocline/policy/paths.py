@@ -114,7 +114,7 @@ class Classifier:
         self.roots = (OtherRoot(self.workspace, ignored), *roots)
         self.has_ignored = guard is not None or any(root.ignored for root in self.roots)
         self._guard = guard
-        self._folds = {root.path: bool(root.ignored) and folds_case(root.path) for root in self.roots}
+        self._folds = {root.path: bool(root.ignored) and _folds_case(root.path) for root in self.roots}
         self._other_names: dict[int, tuple[str, ...]] | None = None
 
     def resolve(self, text: str) -> Resolved:
@@ -123,7 +123,9 @@ class Classifier:
             raise ToolFailure("A path cannot contain a NUL character or half a character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
-        one = self._describe(path, path if path == spelled else _find_entry(spelled, path))
+        folder, name = os.path.split(spelled)
+        leads = path == spelled or name in ("", ".", "..")  # the path names where its entry leads
+        one = self._describe(path, path if leads else os.path.join(_real_path(folder), name))
         if one.place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
             return replace(one, place=Place.RUNS_LATER)  # a link with such a name to a file with another name
         return one
@@ -230,12 +232,6 @@ def _real_path(path: str) -> str:
         raise ToolFailure(f"{path} changed while it was being checked. Nothing was done; try again.") from None
 
 
-def _find_entry(spelled: str, path: str) -> str:
-    """Return the directory entry that a path names; the path itself if it names where the entry leads."""
-    folder, name = os.path.split(spelled)
-    return path if name in ("", ".", "..") else os.path.join(_real_path(folder), name)
-
-
 def look_at(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
@@ -262,8 +258,7 @@ def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bo
     return fold_case(path) in IGNORE_FILES or matches_any(ignored, path)
 
 
-def folds_case(folder: str) -> bool:
-    """Return True if a folder's ignore file is also found by its upper-case name."""
+def _folds_case(folder: str) -> bool:
     return any(all(os.path.lexists(os.path.join(folder, one)) for one in (name.upper(), name)) for name in IGNORE_FILES)
 
 

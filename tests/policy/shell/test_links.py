@@ -4,6 +4,7 @@ import pytest
 from tests.policy.test_shell_judge import YOLO, judged
 from tests.tables import for_each
 
+from halocline.policy.shell.values.links import Links
 from halocline.protocol.permission_rules import Effect, RuleBook
 
 
@@ -74,3 +75,22 @@ def test_links_without_end_stall_no_judgement_and_too_many_ask(workspace):
     assert judged(workspace, f"{many}; ln -s a b; ln -s b a; cat a/b/c e*/e*/x", YOLO).verdict in ("allow", "ask")
     more = " ".join(f"e{n}" for n in range(70))
     assert judged(workspace, f"ln -s {more} d", YOLO).verdict == "ask"
+
+
+def test_more_links_than_can_be_followed_are_asked_about(workspace):
+    rounds = " ".join(map(str, range(40)))
+    decision = judged(workspace, f"for n in {rounds}; do ln -s d x$n; ln -s d y$n; done; cat y1/f", YOLO)
+    assert (decision.verdict, "too many links" in decision.reason) == ("ask", True)
+
+
+def test_only_so_many_links_and_paths_through_them_are_kept():
+    links = Links()
+    links.add((f"/w/link{number}", "/w/d") for number in range(10_000))
+    assert links.are_lost
+    assert len(links.pairs) < 100
+    links = Links()
+    links.add([("/w/link", "/w/d")])
+    assert links.follow("/w/link/a") == ("/w/link/a", "/w/d/a")
+    for number in range(10_000):
+        links.follow(f"/w/link/{number}")
+    assert links.are_lost

@@ -98,6 +98,9 @@ class Judge(Blocks):
             self.analysis.findings += findings.as_written_findings(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
+        if ground.links.are_lost and not self._depth:
+            reason, form = "it makes too many links to follow", None
+            self.analysis.findings.append(findings.unknown_finding("ln", reason, Rule.LEADS_ANYWHERE))
         return form, after
 
     def script(self, text: str, ground: Ground, found: list[Finding]) -> tuple[str | None, Ground]:

@@ -150,7 +150,7 @@ def _names_printed(simple: Simple, ground: Ground, expand: Expand, depth: int) -
     if (simple.redirects and not simple.words) or simple.program in _PRINTS_CONTENT:
         inner = [script for word in simple.words for script in word.scripts]
         given = names_behind(simple.redirects, ground, expand) + (names_printed(inner, ground, expand) if inner else ())
-        key = (read := given or ground.fed), ground.starts, len(ground.links)
+        key = (read := given or ground.fed), ground.starts, len(ground.links.pairs)
         if key not in ground.relevant:
             ground.relevant[key] = _keep_relevant(read, ground)
         ground = replace(ground, fed=ground.relevant[key])

@@ -51,12 +51,13 @@ def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermission
 
 def rule_for(grant: Grant, workspace: Path | None) -> Rule:
     """Return the rule for a grant."""
+    server, _, tool = grant.mcp.rpartition("/")
     rule = Rule(
         Verdict.ALLOW,
         kinds=(grant.kind,) if not grant.mcp else (),
         argv=grant.argv,
         scripts=grant.scripts,
-        mcp=policy.mcp.pattern_of(grant) if grant.mcp else (),
+        mcp=f"{policy.mcp.literal_pattern(server)}/{tool}" if grant.mcp else (),
         workspace=str(workspace) if workspace else "",
         source=Source.GRANT,
     )

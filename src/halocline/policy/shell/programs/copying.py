@@ -18,7 +18,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.ground import MOST_LINKS, Found, Ground
+from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
 
 _HERE = Word("./", (Piece("./"),))
@@ -117,10 +117,7 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
             beside = os.path.join(link.text if _is_folder(link, ground) else os.path.dirname(link.text), word.text)
             taken += (leads := ground.find(beside) if word.value and "\0" not in beside else [])
             places = _made_in(word, last, ground) or (ground.targets(last) if last else [])
-            ground.links.update(dict.fromkeys((one.path, lead.path) for one, lead in product(places, leads)))
-        if len(ground.links) > MOST_LINKS:
-            reason = "it makes too many links to follow"
-            return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LEADS_ANYWHERE)
+            ground.links.add((one.path, lead.path) for one, lead in product(places, leads))
     if exposed := judge_taking(simple, taken, ground):
         return exposed
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
@@ -138,7 +135,7 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
 
 def _judge_moved_links(simple: Simple, taken: list[Found], ground: Ground) -> Finding | None:
     """Judge links that are moved or copied: a relative one leads elsewhere from its new place."""
-    made = any(is_within(link, one.path) for link, _ in ground.links for one in taken)
+    made = any(is_within(link, one.path) for link, _ in ground.links.pairs for one in taken)
     if made or any(os.path.isabs(name) for one in taken for name in ground.facts.files_below(one.path) or ()):
         part = make_part(simple.source, Effect.WRITES_INSIDE, "links in it may lead elsewhere from their new place")
         return Finding(part, Rule.LEADS_ANYWHERE if made else Rule.DYNAMIC)

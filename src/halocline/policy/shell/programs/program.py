@@ -1,4 +1,9 @@
-"""Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more."""
+"""Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more.
+
+Commands that steer Halocline are denied here; the command line itself refuses those that are spelled in another way.
+"""
+
+from itertools import takewhile
 
 from halocline.policy.commands import NEVER, Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
@@ -6,12 +11,13 @@ from halocline.policy.shell.named_places import judge_named, judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
 from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
-from halocline.policy.shell.programs.own_program import judge_steering
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.programs.tables import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
+from halocline.policy.word_tables import read_words
+from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
@@ -25,6 +31,16 @@ MILDER = frozenset({Rule.SHELL, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _PATHLESS = frozenset({"echo", "true", "false", "pwd", "date", "whoami"})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
+
+_QUOTES = compile_later(r"[\\'\"]")
+_ANY_PYTHON = compile_later(r"(?:python|pypy)[\d.]*")
+_MODULE_FLAG = compile_later(r"-[A-Za-ln-z]*m.*")
+_MODULES = frozenset({"halocline", "halocline.__main__"})
+_WORDS = read_words(__file__)
+RUNNERS = frozenset(_WORDS["runners"])
+_RUN = frozenset({"run", "exec", "x"})
+_NAME_A_PACKAGE = (["--from"], ["--with"], ["--spec"], ["-p"])
+LAUNCHERS = frozenset(_WORDS["launchers"])
 
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
@@ -128,3 +144,44 @@ def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     if sure and texts[:2] == ["-m", "json.tool"]:
         return judge_by_spec(f"{name} -I -m json.tool", READERS["json.tool"], simple, simple.words[3:], ground)
     return unknown_finding(simple.source, f"{name} may change files")
+
+
+def judge_steering(simple: Simple) -> Finding | None:
+    """Return the denial of a command that steers Halocline; None for any other."""
+    steers = _is_steering([word.value or "" for word in simple.words])
+    return unknown_finding(simple.source, REFUSED, Rule.OWN_STATE) if steers else None
+
+
+def _is_steering(words: list[str]) -> bool:
+    if not words:
+        return False
+    _, slash, base = words[0].rpartition("/")
+    rest = words[1:]
+    if base in NAMES:
+        return (not slash or not STEERING.isdisjoint(rest[:1])) and is_steering(rest)  # a file may be any program
+    if _ANY_PYTHON.fullmatch(base):
+        return _python_steers(rest)
+    if base in LAUNCHERS:
+        return _started_within(rest) or any(
+            _is_steering(_QUOTES.sub(" ", word).split()) for word in rest if " " in word
+        )
+    return base in RUNNERS and (base == "uvx" or not _RUN.isdisjoint(rest)) and _started_within(rest)
+
+
+def _started_within(rest: list[str]) -> bool:
+    bases = enumerate(word.rpartition("/")[2] for word in rest)
+    ours = (at for at, base in bases if base in NAMES or _ANY_PYTHON.fullmatch(base))
+    return any(rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:]) for at in ours)
+
+
+def _python_steers(rest: list[str]) -> bool:
+    """Return True if Python steers Halocline, by `-m` and our package or by a file with our name."""
+    flags = [*takewhile(lambda word: word.startswith("-"), rest)]
+    by_module = next((at for at, flag in enumerate(flags) if _MODULE_FLAG.fullmatch(flag)), None)
+    if by_module is None:
+        file, arguments = "".join(rest[len(flags) : len(flags) + 1]), rest[len(flags) + 1 :]
+        is_ours = file.rpartition("/")[2] in NAMES or file.endswith("halocline/__main__.py")
+        return is_ours and is_steering(arguments)
+    glued = flags[by_module].partition("m")[2]
+    words = [*([glued] if glued else []), *rest[by_module + 1 :]]
+    return bool(words) and words[0] in _MODULES and is_steering(words[1:])

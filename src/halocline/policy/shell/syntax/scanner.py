@@ -190,10 +190,6 @@ class Scanner(Expansions):
             raise NotUnderstood("a word is missing")
         return found
 
-    def text_behind(self) -> Word:
-        """Parse the whole text as that of a heredoc with expansions."""
-        return make_word(self._text, [("", (part,)) for part in self.quoted_text("")])
-
     def _skip(self, *, lines: bool = False) -> None:
         """Skip blanks, comments and line continuations; with `lines`, newlines too."""
         while self._at < len(self._text):
@@ -236,7 +232,8 @@ class Scanner(Expansions):
         if literal:
             word = Word(body, (Piece(body, quoted=True),), quoted=True, parts=(Piece(body, quoted=True),))
         else:
-            word = type(self)(body, self._depth + 1).text_behind()
+            inside = type(self)(body, self._depth + 1)
+            word = make_word(body, [("", (part,)) for part in inside.quoted_text("")])
         return Redirect(operator, fd, word, word.scripts, body)
 
     def _read_bodies(self) -> None:

@@ -4,8 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from msgspec import field
@@ -15,7 +14,8 @@ from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Circumstances, Touch, Use
 from halocline.policy.paths import LONGEST_PATH, Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Block, Piece, Word
-from halocline.policy.shell.values.name_patterns import GLOB, add_hidden_patterns, build_pattern
+from halocline.policy.shell.values.links import Links
+from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
@@ -34,8 +34,6 @@ HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
 _OWN_FOLDER = compile_later(r"(?s)/+(proc/([^/]+/)?(task/[^/]+/)?(cwd|root|fd/\d+)|dev/fd/\d+)((?<=cwd)$|/.*)")
 """The folder of a process of the command; to us it would be our own."""
-_MOST_BEHIND, _NEAREST, MOST_LINKS = 60, 3, 64
-"""Places that are looked at for one path behind links, of which so many are followed at once; and links of a text."""
 _LONGEST_NAME, MOST_ABSENT = 255, 512
 """Letters of one name; and names in a text above which one that is not there counts only for what it is called."""
 Found = Resolved
@@ -67,7 +65,7 @@ class Ground(Circumstances, frozen=True):
     functions: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     touches: list[Touch] = field(default_factory=list)
     left_out: dict[str, None] = field(default_factory=dict)
-    links: dict[tuple[str, str], None] = field(default_factory=dict)
+    links: Links = field(default_factory=Links)
     classifiers: list[Classifier] = field(default_factory=list)
     resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
@@ -162,18 +160,7 @@ class Ground(Circumstances, frozen=True):
         absolute = os.path.isabs(os.path.expanduser(literal))
         folders = self.folders or (("/",) if absolute else ())
         paths = [os.path.join(one, os.path.expanduser(literal)) for one in folders]
-        return [self._resolve(one) for path in paths for one in (path, *self._behind_links(path))]
-
-    def _behind_links(self, path: str) -> Iterator[str]:
-        """Yield where a path or a pattern leads through the links that the text has made, and those behind them."""
-        found = {path: None, os.path.normpath(path): None} if self.links else {}
-        newest = [*found]
-        while newest and len(found) < _MOST_BEHIND:
-            nearest = sorted(newest, key=len)[:_NEAREST]
-            led = [one for each in nearest for link in self.links if (one := _lead_through(each, *link))]
-            newest = [one for one in dict.fromkeys((*led, *map(os.path.normpath, led))) if one not in found]
-            found |= dict.fromkeys(newest)
-        yield from found
+        return [self._resolve(one) for path in paths for one in (path, *self.links.follow(path))]
 
     def _resolve(self, path: str) -> Found:
         """Resolve a path; a command names many a path several times, and each is looked at once."""
@@ -184,7 +171,7 @@ class Ground(Circumstances, frozen=True):
     def may_begin(self, text: str, at: int = 0) -> bool:
         """Return True if the first name of a path that begins there exists, or may once the text runs."""
         name, slash, _ = text[at : at + _LONGEST_NAME + 1].partition("/")
-        if self.links or name[:1] in ("", "~"):
+        if self.links.pairs or name[:1] in ("", "~"):
             return name + slash != ""
         return any(os.path.lexists(os.path.join(one, name)) for one in self.folders)
 
@@ -216,7 +203,7 @@ class Ground(Circumstances, frozen=True):
             return None
         found: list[str] = []
         pattern = build_pattern(word)
-        behind = [("/", one) for at in self.folders for one in self._behind_links(os.path.join(at, pattern))]
+        behind = [("/", one) for at in self.folders for one in self.links.follow(os.path.join(at, pattern))]
         for folder, one in (*((at, pattern) for at in self.folders), *behind):
             matches = self._matches(one, folder)
             if matches is None:
@@ -285,14 +272,6 @@ class Ground(Circumstances, frozen=True):
 
     def holds_own_state(self, path: str) -> bool:
         return is_within(find_real_path(self.home), path)
-
-
-def _lead_through(path: str, link: str, target: str) -> str:
-    """Return where a path or a pattern leads through a link; empty if it does not begin with that."""
-    parts, depth = path.split("/"), link.count("/") + 1
-    begin = "/".join(parts[:depth])
-    leads = link == begin or (GLOB.search(begin) and fnmatchcase(link, begin))
-    return "/".join((target, *parts[depth:])) if leads else ""
 
 
 def _unite(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
