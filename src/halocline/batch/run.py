@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from halocline.batch.places import Places
 from halocline.batch.purse import Purse
@@ -22,9 +21,9 @@ class Batch:
         places: Places,
         manner: Manner,
         *,
+        clients: Clients,
         at_once: int,
         max_total_cost: float | None = None,
-        folder: Path,
         note: Callable[[str], None] = lambda id: None,
         only: frozenset[str] | None = None,
     ) -> None:
@@ -35,7 +34,7 @@ class Batch:
         self._note = note
         self._only = only
         self._at_once = at_once
-        self._clients = Clients(manner, folder)
+        self._clients = clients
         self._worker = Worker(queue, places, self._clients, manner, self.purse, note)
         self._running: set[asyncio.Task[None]] = set()
 

@@ -77,9 +77,8 @@ class TreeChanges:
         """Make or move a branch of a repository to a commit that holds the change, on top of `commit`."""
         made = await self._commit(await self._write_tree(), commit, message)
         await self._run("update-ref", "refs/halocline/result", made)
-        own = declare_environment(bare_environment(os.environ, os.fspath(repository)), {"GIT_ALLOW_PROTOCOL": "file"})
-        allowed = {"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_VALUE_0": "/dev/null"}
-        own = declare_environment(own, {**allowed, "GIT_CONFIG_KEY_1": "gc.auto", "GIT_CONFIG_VALUE_1": "0"})
+        bare = bare_environment(os.environ, os.fspath(repository))
+        own = declare_environment(bare, {"GIT_ALLOW_PROTOCOL": "file"})
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"file://{self._store}")
         answer = await run_git(
             repository, own, (*words, f"+refs/halocline/result:refs/heads/{branch}"), most=100_000, seconds=_SECONDS

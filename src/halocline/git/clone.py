@@ -57,7 +57,7 @@ async def clone_mirror(mirror: Path, revision: str, folder: Path, environment: M
 
     Raises UsageError, also for a revision that it does not have.
     """
-    await _clone(os.fspath(mirror), f"file://{mirror}", folder, environment, "--shared", "--no-checkout")
+    await _clone(os.fspath(mirror), os.fspath(mirror), folder, environment, "--shared", "--no-checkout")
     place = _build_environment(folder, environment, "file")
     for name in (revision, f"refs/remotes/origin/{revision}") if revision else ("HEAD",):
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -69,7 +69,7 @@ async def clone_mirror(mirror: Path, revision: str, folder: Path, environment: M
 
 async def _clone(text: str, address: str, folder: Path, environment: Mapping[str, str], *how: str) -> None:
     words = ("clone", "--quiet", *how, "--template=", "--no-recurse-submodules", "--config", "core.hooksPath=/dev/null")
-    place = _build_environment(folder.parent, environment, "file" if address.startswith("file:") else "https:ssh")
+    place = _build_environment(folder.parent, environment, "file" if address.startswith(("file:", "/")) else "https:ssh")
     answer = await _run(folder.parent, place, *words, "--", address, os.fspath(folder))
     if not answer.is_good:
         reason = " ".join(answer.errors.decode(errors="replace").strip().partition("\n\n")[0].split())

@@ -14,7 +14,7 @@ from halocline.batch.items import Item, PlaceKind, check_items, read_items, take
 from halocline.batch.places import LocalPlaces, choose_kind
 from halocline.batch.queue import Queue, Standing, read_queue
 from halocline.batch.run import Batch
-from halocline.batch.work import Manner
+from halocline.batch.work import Clients, Manner
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
@@ -116,13 +116,14 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
         wanted = [item.id for item in items]
         await queue.repeat(_list_again(queue, wanted, arguments.again))
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
+        manner = _manner_of(arguments)
         batch = Batch(
             queue,
             LocalPlaces(place_folder(folder.name, os.environ), folder, os.environ),
-            _manner_of(arguments),
+            manner,
+            clients=Clients(manner, Path.cwd()),
             at_once=arguments.at_once,
             max_total_cost=arguments.max_total_cost,
-            folder=Path.cwd(),
             note=progress.note,
             only=frozenset(wanted),
         )
