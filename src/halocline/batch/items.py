@@ -20,7 +20,7 @@ LIMITS = ("max_steps", "max_cost", "token_limit", "time_limit")
 
 
 class PlaceKind(StrEnum):
-    """Where an item works: in its folder, in a copy, worktree or clone of that, or in a container or on a machine."""
+    """Kinds of places: the folder itself, a copy, worktree or clone of it, a container, another machine."""
 
     FOLDER = "folder"
     COPY = "copy"

@@ -30,7 +30,7 @@ _PATIENCE = 0.2
 
 
 class Ending(StrEnum):
-    """How an item ended."""
+    """Ends of items."""
 
     PASSED = "passed"
     REJECTED = "rejected"
@@ -49,7 +49,7 @@ class Ending(StrEnum):
 
 
 class Outcome(Value, frozen=True):
-    """What became of an item.
+    """The end of an item, with its figures.
 
     Attributes:
         cause: more of why it ended: the limit, the kind of error, the exit code of the acceptance command.
@@ -98,7 +98,7 @@ class Added(Tagged, frozen=True):
 
 
 class Begun(Tagged, frozen=True):
-    """An item began, in this task: whoever continues it continues that task."""
+    """An item began, in this task; a process that takes it up continues that task."""
 
     id: str
     task: str

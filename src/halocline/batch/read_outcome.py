@@ -1,4 +1,4 @@
-"""What the log of a task says about how its item went. Pure."""
+"""Reads from the log of a task how its item went. Pure."""
 
 from collections.abc import Iterable, Sequence
 

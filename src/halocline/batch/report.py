@@ -23,7 +23,7 @@ class Line(Value, frozen=True):
 
 
 class Report(Value, frozen=True):
-    """What became of a batch.
+    """The figures of a batch, and its items.
 
     Attributes:
         rate: passed items among those that ended; `interval` is where the true rate is with 95 % (Wilson).

@@ -34,7 +34,7 @@ OUTPUT_SHOWN = 4_000
 
 
 class Manner(Value, frozen=True):
-    """How all items run.
+    """The manner in which all items run.
 
     Attributes:
         choices: what overrides the settings; an item's limits come on top.

@@ -69,7 +69,9 @@ async def clone_mirror(mirror: Path, revision: str, folder: Path, environment: M
 
 async def _clone(text: str, address: str, folder: Path, environment: Mapping[str, str], *how: str) -> None:
     words = ("clone", "--quiet", *how, "--template=", "--no-recurse-submodules", "--config", "core.hooksPath=/dev/null")
-    place = _build_environment(folder.parent, environment, "file" if address.startswith(("file:", "/")) else "https:ssh")
+    place = _build_environment(
+        folder.parent, environment, "file" if address.startswith(("file:", "/")) else "https:ssh"
+    )
     answer = await _run(folder.parent, place, *words, "--", address, os.fspath(folder))
     if not answer.is_good:
         reason = " ".join(answer.errors.decode(errors="replace").strip().partition("\n\n")[0].split())

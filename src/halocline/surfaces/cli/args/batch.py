@@ -13,7 +13,6 @@ TASKS = "a file of JSON lines, a folder of Harbor tasks, or - for standard input
 AGAIN = "run these once more: failed, or the ID of an item; repeatable"
 KEEP = "which places to keep when their items have ended (default: all)"
 REPORT = "also write the report to FILE.json or FILE.html; repeatable"
-PREDICTIONS = "also write the results as predictions.jsonl of SWE-bench"
 
 
 def batch_parser() -> Parser:
@@ -36,13 +35,27 @@ def batch_parser() -> Parser:
         metavar="COMMAND",
         help="the command that accepts results, for items without one",
     )
+    _add_results(parser)
+    add_model_options(parser)
+    _add_rules(parser)
+    add_system_prompt_options(parser)
+    add_network_options(parser)
+    return parser
+
+
+def _add_results(parser: Parser) -> None:
+    """Add the options about what comes of the items."""
+    add = parser.add_argument
     add("--branches", action="store_true", help="also write each result to a branch of its repository")
     add("--keep", choices=("all", "failed", "none"), default="all", help=KEEP)
     add("--report", action="append", default=[], metavar="FILE", help=REPORT)
-    add("--predictions", default="", metavar="FILE", help=PREDICTIONS)
     add("--json", action="store_true", help="print the report as JSON")
     add("--ask", action="store_true", help="let what needs approval wait for you on halo board, instead of refusing it")
-    add_model_options(parser)
+
+
+def _add_rules(parser: Parser) -> None:
+    """Add the options about what the items may do, and how much."""
+    add = parser.add_argument
     add("--mode", choices=("plan", "act"), help="plan: read only; act: may also make changes")
     add("--approval-mode", choices=APPROVAL_MODES[:-1], help="which actions run without approval")
     add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
@@ -55,6 +68,3 @@ def batch_parser() -> Parser:
     add("--token-limit", type=positive_int, metavar="N", help="most tokens of an item")
     add("--time-limit", type=parse_positive, metavar="SECONDS", help="longest duration of an item's turn")
     add("--trust", action="store_true", help="let the folders' own hooks and MCP servers run, this time only")
-    add_system_prompt_options(parser)
-    add_network_options(parser)
-    return parser
