@@ -123,6 +123,41 @@ async def test_what_is_stopped_continues_its_own_task_and_what_ended_does_not_ru
         assert queue.items["slow"].task == before["slow"].task
 
 
+async def test_a_stop_cuts_the_acceptance_short_and_it_runs_again(bench, item, tmp_path):
+    bench = bench(model=play("done"))
+    flag = tmp_path / "flag"
+    items = [item(accept=f"test -e {flag} || {{ touch {tmp_path}/began; sleep 60; }}")]
+    with Queue(bench.records) as queue:
+        await queue.add(items)
+        batch = bench.build(queue)
+        running = asyncio.create_task(batch.run())
+        while not (tmp_path / "began").exists():
+            await asyncio.sleep(0.02)
+        batch.stop()
+        async with asyncio.timeout(30):
+            assert await running
+        assert queue.items["one"].outcome is None
+    flag.touch()
+    done = (await bench.run(*items))["one"]
+    assert (done.ending, done.requests) == (Ending.PASSED, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.3])
+async def test_a_stop_ends_a_batch_at_any_moment(bench, item, seconds):
+    hang = Turn("thinks", delay=3600)
+    bench = bench(model=play(hang))
+    with Queue(bench.records) as queue:
+        await queue.add([item(id=f"i{number}") for number in range(8)])
+        batch = bench.build(queue, 8)
+        running = asyncio.create_task(batch.run())
+        await asyncio.sleep(seconds)
+        batch.stop()
+        async with asyncio.timeout(60):
+            assert await running
+        assert [one.outcome for one in queue.items.values()] == [None] * 8
+
+
 async def test_no_more_items_run_at_once_than_are_wanted(bench, item):
     wait = Turn(calls=(Call("execute_command", {"command": "sleep 0.2"}),))
     bench = bench(model=play(wait, "done"))

@@ -7,7 +7,6 @@ from halocline.batch.places import Places
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue, Standing
 from halocline.batch.work import Clients, Manner, Worker
-from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.state import State
 
@@ -70,10 +69,7 @@ class Batch:
 
     def stop(self) -> None:
         """Begin no further item, and interrupt those that run: they continue with the next run of this batch."""
-        self._worker.is_stopping = True
-        for client, task in self._worker.tasks.values():
-            if client.is_open(task):
-                client.send(cmd.Interrupt(task=task))
+        self._worker.stop()
 
     def _is_ours(self, standing: Standing) -> bool:
         return self._only is None or standing.item.id in self._only

@@ -90,6 +90,16 @@ class Worker:
         """The client and the task of each item that runs."""
         self.is_stopping = False
         self._folders: dict[str, asyncio.Lock] = {}
+        self._accepting: dict[str, str] = {}
+
+    def stop(self) -> None:
+        """Interrupt what runs; each item continues with the next run of the batch."""
+        self.is_stopping = True
+        for id, (client, task) in self.tasks.items():
+            if id in self._accepting:
+                self._stop_acceptance(id)
+            elif client.is_open(task):
+                client.send(cmd.Interrupt(task=task))
 
     async def run(self, standing: Standing) -> None:
         """Run an item, or what is left of it, and write its end into the queue.
@@ -97,6 +107,8 @@ class Worker:
         Raises HaloclineError if the queue cannot be written. What stops the batch leaves the item without an end.
         """
         item, began = standing.item, time.monotonic()
+        if self.is_stopping:
+            return
         try:
             place = await self._places.open(standing)
             client = self._clients.find(item)
@@ -138,7 +150,7 @@ class Worker:
                 outcome = await self._accept(outcome, client, task, item, place)
         except HaloclineError as error:
             return replace(outcome, ending=Ending.ERROR, cause=error.code, text=error.text)
-        return None if self.is_stopping and outcome.accepted is None and item.accept else outcome
+        return None if self.is_stopping and item.accept and not outcome.accepted else outcome
 
     def _is_cut_short(self, state: State) -> bool:
         """True if this process interrupted the turn because the batch stops, or its money is spent."""
@@ -156,7 +168,7 @@ class Worker:
                 cmd.Label(task=task, name=f"{self._queue.folder.name}: {item.id}", tags=(self._queue.folder.name,))
             )
         after = client.state(task).seq
-        if not await self._push(client, task, item):
+        if self.is_stopping or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
             if isinstance(event, ev.UsageReported):
@@ -165,7 +177,7 @@ class Worker:
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
                 break
-            if self._purse.is_spent:
+            if self._purse.is_spent or self.is_stopping:  # an interrupt before the turn began found none
                 client.send(cmd.Interrupt(task=task))
         return client.state(task)
 
@@ -215,12 +227,15 @@ class Worker:
             await self._bring_files(Path(item.accept_files), place)
         after = client.state(task).seq
         client.send(cmd.RunCommand(task=task, command=item.accept, as_task=True))
+        self._accepting[item.id] = f"!{client.state(task).user_commands.started}"
         try:
             async with asyncio.timeout(item.accept_seconds):
                 end = await _wait_for_end(client, task, after)
         except TimeoutError:
-            client.send(cmd.StopCommand(task=task, run=f"!{client.state(task).user_commands.started}"))
+            self._stop_acceptance(item.id)
             end = await _wait_for_end(client, task, after)
+        finally:
+            del self._accepting[item.id]
         output = (end.output or end.said)[-OUTPUT_SHOWN:]
         is_good = end.exit_code == 0
         cause = f"exit code {end.exit_code}" if end.exit_code is not None else end.said
@@ -228,6 +243,10 @@ class Worker:
             ending = Ending.PASSED if is_good else outcome.ending
             return replace(outcome, ending=ending, accepted=is_good, accept_output=output)
         return replace(outcome, ending=Ending.REJECTED, cause=cause, accepted=False, accept_output=output)
+
+    def _stop_acceptance(self, id: str) -> None:
+        client, task = self.tasks[id]
+        client.send(cmd.StopCommand(task=task, run=self._accepting[id]))
 
     async def _bring_files(self, files: Path, place: Place) -> None:
         """Copy the files of the acceptance over the result. Raises HaloclineError."""

@@ -30,6 +30,8 @@ from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
 
 FORMS = (".json", ".html")
+THREADS = 32
+"""Threads that wait for disks; each step of a task has its log synced."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -52,7 +54,7 @@ def command(arguments: argparse.Namespace) -> int:
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
     if arguments.dry_run:
         return _show_plan(folder, ours)
-    return event_loop.run_loop(_run(arguments, folder, ours))
+    return event_loop.run_loop(_run(arguments, folder, ours), THREADS)
 
 
 def _read_tasks(arguments: argparse.Namespace) -> list[Item]:
