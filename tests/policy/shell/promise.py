@@ -195,6 +195,8 @@ class HeldWorld:
 
 
 def _differs(now: Path, then: Path) -> bool:
+    if now.is_dir() and not then.exists() and not any(one.is_file() for one in now.rglob("*")):
+        return False  # what other programs obey was set aside, and an empty folder is left
     words = ["diff", "-rq", "--no-dereference", str(now), str(then)]
     return (now.exists() or then.exists()) and subprocess.run(words, capture_output=True, check=False).returncode != 0
 
