@@ -29,6 +29,7 @@ NAMING = {
     "hosts/language_servers/server.py": "tells a server who started it, which ends with it",
     "surfaces/web/open_tasks.py": "tells its own tasks from those of other processes, by the lock of each",
     "surfaces/web/task_watch.py": "tells its own tasks from those of other processes, by the lock of each",
+    "batch/shells.py": "a name in a container or on a machine that no other process writes to",
     "runtime/own_program.py": "its own parents, now",
     "surfaces/cli/background/process.py": "tells in its output which process ran a task",
     "runtime/attach/server.py": "tells a person where a task runs",

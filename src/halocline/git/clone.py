@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halocline.git.environment import plain_environment
-from halocline.git.process import run_git
+from halocline.git.process import Answer, run_git
 from halocline.git.repository import GitUnusable
-from halocline.protocol.child_environment import declare_environment
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 300.0
@@ -44,23 +44,60 @@ def check_address(text: str) -> str:
 async def clone_repository(text: str, folder: Path, environment: Mapping[str, str]) -> None:
     """Clone the newest commit into a new folder. Raises UsageError with git's message."""
     address = check_address(text)
+    await _clone(text, address, folder, environment, "--depth=1", "--no-tags")
+
+
+async def mirror_repository(text: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """Clone all branches and tags, without files, into a new folder. Raises UsageError with git's message."""
+    await _clone(text, check_address(text), folder, environment, "--mirror")
+
+
+async def clone_mirror(mirror: Path, revision: str, folder: Path, environment: Mapping[str, str]) -> str:
+    """Clone a mirror into a new folder that borrows its objects; return the commit that is checked out there.
+
+    Raises UsageError, also for a revision that it does not have.
+    """
+    await _clone(os.fspath(mirror), os.fspath(mirror), folder, environment, "--shared", "--no-checkout")
+    place = _build_environment(folder, environment, "file")
+    for name in (revision, f"refs/remotes/origin/{revision}") if revision else ("HEAD",):
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if commit := (await _run(folder, place, *words)).text.strip():
+            _require_good(await _run(folder, place, "checkout", "--quiet", "--detach", commit), folder)
+            return commit
+    raise UsageError(f"The repository has no commit, branch or tag {revision!r}.", "Name another revision.")
+
+
+async def _clone(text: str, address: str, folder: Path, environment: Mapping[str, str], *how: str) -> None:
+    words = ("clone", "--quiet", *how, "--template=", "--no-recurse-submodules", "--config", "core.hooksPath=/dev/null")
+    place = _build_environment(
+        folder.parent, environment, "file" if address.startswith(("file:", "/")) else "https:ssh"
+    )
+    answer = await _run(folder.parent, place, *words, "--", address, os.fspath(folder))
+    if not answer.is_good:
+        reason = " ".join(answer.errors.decode(errors="replace").strip().partition("\n\n")[0].split())
+        raise UsageError(f"git could not clone it: {reason}", f"Try it by hand: git clone {text}")
+
+
+def _build_environment(folder: Path, environment: Mapping[str, str], protocols: str) -> ChildEnvironment:
     silent = {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "false",
         "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-        "GIT_ALLOW_PROTOCOL": "file" if address.startswith("file:") else "https:ssh",
+        "GIT_ALLOW_PROTOCOL": protocols,
         "GIT_CONFIG_NOSYSTEM": "1",  # so that no filter, helper or other address is defined
         "GIT_CONFIG_GLOBAL": os.devnull,
         **{name: environment[name] for name in _KEPT if name in environment},
     }
-    words = ("clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--no-recurse-submodules")
-    settings = ("--config", "core.hooksPath=/dev/null")
+    return declare_environment(plain_environment(environment, os.fspath(folder)), silent)
+
+
+async def _run(folder: Path, environment: ChildEnvironment, *words: str) -> Answer:
     try:
-        place = declare_environment(plain_environment(environment, os.fspath(folder.parent)), silent)
-        given = (*words, *settings, "--", address, os.fspath(folder))
-        answer = await run_git(folder.parent, place, given, most=_MOST, seconds=TIME_LIMIT)
+        return await run_git(folder, environment, words, most=_MOST, seconds=TIME_LIMIT)
     except GitUnusable as error:
         raise UsageError(error.text, error.hint) from error
+
+
+def _require_good(answer: Answer, folder: Path) -> None:
     if not answer.is_good:
-        reason = " ".join(answer.errors.decode(errors="replace").strip().partition("\n\n")[0].split())
-        raise UsageError(f"git could not clone it: {reason}", f"Try it by hand: git clone {text}")
+        raise UsageError(f"git could not check out {folder}: {answer.errors.decode(errors='replace').strip()}", HINT)

@@ -225,9 +225,14 @@ class Fork(Command, frozen=True):
 
 
 class RunCommand(Command, frozen=True):
-    """Run a command as the user (`!`): no approval, no turn; the model sees its output afterwards."""
+    """Run a command as the user (`!`): no approval, no turn; the model sees its output afterwards.
+
+    With `as_task` it runs as the task's own commands do: in their sandbox, from the workspace, without what earlier
+    commands left in the shell.
+    """
 
     command: str
+    as_task: bool = False
 
 
 class StopCommand(Command, frozen=True):

@@ -5,6 +5,7 @@ Only Linux tells when a process started; elsewhere the number alone has to do.
 
 import os
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
 UNKNOWN = "0"
@@ -14,6 +15,12 @@ def read_start(pid: int | str) -> str:
     """Return the start of a process, in clock ticks since the machine's; `0` if it has ended or that is unknown."""
     fields = read_fields(pid)
     return UNKNOWN if not fields or fields[0] in "ZX" else fields[19]
+
+
+@cache
+def read_own_start(pid: int) -> str:
+    """Return the start of this process, whose number is `pid`: it stays what it is."""
+    return read_start(pid)
 
 
 def read_fields(pid: int | str) -> list[str]:
@@ -27,6 +34,8 @@ def read_fields(pid: int | str) -> list[str]:
 
 def is_running(pid: int, started: str) -> bool:
     """Return True if the process with this number that `started` then still runs; an unknown start fits any."""
+    if pid == os.getpid():
+        return started in ("", UNKNOWN, read_own_start(pid))
     if find_owner(pid) is Owner.NONE:
         return False
     return started in ("", UNKNOWN) or read_start(pid) == started

@@ -47,7 +47,9 @@ class OwnCommands:
         command = host.secrets.redact(text)
         self._task.emit(OwnCommandStarted(run=run, command=command, client=request.client))
         cut: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()
-        running = asyncio.create_task(self._see_through(run, text, command, cut), name=f"{self._task.state.task} {run}")
+        running = asyncio.create_task(
+            self._see_through(run, text, command, cut, request.as_task), name=f"{self._task.state.task} {run}"
+        )
         self._running[run] = (cut, running)
 
     def _cut(self, run: str, how: Cut) -> bool:
@@ -64,20 +66,20 @@ class OwnCommands:
             self._cut(run, Cut.STOP)
         await end_all(*waiting)
 
-    async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]") -> None:
+    async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]", as_task: bool) -> None:
         end = partial(OwnCommandEnded, run=run, command=command)
         try:
-            result = await self._run_shell(run, text, cut)
+            result = await self._run_shell(run, text, cut, as_task)
             self._task.emit(_end_event(end, result, command))
         except ToolFailure as failure:
             self._task.emit(end(said=f"not run: {failure}"))
         finally:
             del self._running[run]
 
-    async def _run_shell(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
+    async def _run_shell(self, run: str, text: str, cut: "asyncio.Future[Cut]", as_task: bool) -> ShellResult:
         task = self._task
         required = (await task.host.tools.shell.sandbox(task.state.permissions.approval_mode)).required
-        order = ShellCommand(text, task.state.workspace, None, unsandboxed=not required)
+        order = ShellCommand(text, task.state.workspace, None, unsandboxed=not (required or as_task), fresh=as_task)
         return await task.host.tools.shell.run(order, lambda new: task.emit(ToolCallProgressed.of(run, new, str)), cut)
 
 

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
+from halocline.batch.purse import Purse
 from halocline.client.tasks import Client, open_client
 from halocline.ports.model import Model
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, read_choices, read_folder, read_options, with_options
@@ -26,8 +27,6 @@ T = TypeVar("T")
 NAME = "sdk"
 """The client's name in commands."""
 AT_ONCE = 4
-BUDGET_USED = "Not started: the runs before it cost ${spent:.2f}, of at most ${most:.2f} for all."
-UNPRICED = "Not started: the cost of a run before it is unknown, so the limit of ${most:.2f} for all cannot be kept."
 
 
 class Job(Value, frozen=True):
@@ -147,7 +146,7 @@ async def run_all(
     """
     if max_total_cost is not None:  # none may spend more by itself, and each needs a model whose price is known
         options["max_cost"] = min(max_total_cost, options.get("max_cost") or max_total_cost)
-    room, purse = asyncio.Semaphore(max(1, at_once)), _Purse(max_total_cost)
+    room, purse = asyncio.Semaphore(max(1, at_once)), Purse(max_total_cost)
     wanted = [Job(job) if isinstance(job, str) else job for job in jobs]
     async with _client_of(options) as client, asyncio.TaskGroup() as group:
         running = [group.create_task(_run_within(room, purse, client, job, result, options)) for job in wanted]
@@ -155,7 +154,7 @@ async def run_all(
 
 
 async def _run_within(
-    room: asyncio.Semaphore, purse: "_Purse", client: Client, job: Job, kind: Any, options: Options
+    room: asyncio.Semaphore, purse: Purse, client: Client, job: Job, kind: Any, options: Options
 ) -> Result[Any]:
     async with room:
         try:
@@ -188,27 +187,6 @@ def _failed(error: Exception, done: Result[Any] | None = None) -> Result[Any]:
     result.error = TaskFailed(known.text, known.hint, result)
     result.error.__cause__ = error
     return result
-
-
-class _Purse:
-    """The money for several runs."""
-
-    def __init__(self, most: float | None) -> None:
-        self._most = most
-        self._spent: float | None = 0.0
-
-    def require_money(self) -> None:
-        """Raise UsageError if no further run may start."""
-        if self._most is None:
-            return
-        if self._spent is None:
-            raise UsageError(UNPRICED.format(most=self._most), "Use a model whose price is known, or max_steps=….")
-        if self._spent >= self._most:
-            raise UsageError(BUDGET_USED.format(spent=self._spent, most=self._most), "Raise the limit.")
-
-    def spend(self, cost: float | None) -> None:
-        """Count a run; one of unknown cost makes the sum unknown."""
-        self._spent = None if cost is None or self._spent is None else self._spent + cost
 
 
 @asynccontextmanager

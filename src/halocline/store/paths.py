@@ -111,6 +111,8 @@ class Home(Value, frozen=True):
     """Recently deleted tasks."""
     agents = _Entry("agents")
     """The user's agents for all folders."""
+    batches = _Entry("batches")
+    """The queues of batches, and their results."""
     background = _Entry("background")
     """The lock and the socket of the process that runs tasks without a terminal."""
     blobs = _Entry("blobs")

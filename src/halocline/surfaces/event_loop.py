@@ -34,11 +34,11 @@ class _Threads(ThreadPoolExecutor):
             thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """Run like `asyncio.run`, with a bounded wait for threads."""
+def run_loop(main: Coroutine[Any, Any, T], threads: int | None = None) -> T:
+    """Run like `asyncio.run`, with a bounded wait for threads; `threads` are the most, where many tasks run."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
-        loop.set_default_executor(_Threads(thread_name_prefix=_NAME))
+        loop.set_default_executor(_Threads(threads, thread_name_prefix=_NAME))
         loop.set_exception_handler(_log_unretrieved)
         return runner.run(_run_to_end(main))
 

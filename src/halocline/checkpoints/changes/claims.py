@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.changes.claim_lines import Line, LineReader
 from halocline.checkpoints.store.entries import Entry
-from halocline.protocol.processes import is_running, read_start
+from halocline.protocol.processes import is_running, read_own_start
 from halocline.protocol.values import Value
 
 NAME = "claims"
@@ -137,7 +136,7 @@ class Claims:
     def since(self, moment: float) -> list[Claim]:
         """Return the claims of all tasks that held at that time or later."""
         lines = self._reader.read(moment)
-        held = [claim for claim in _pair_claims(lines) if claim.until >= moment]
+        held = _pair_claims(lines, moment)
         begun = {(claim.task, claim.at) for claim in held}
         is_needed = (line.at >= moment or (line.task, line.at) in begun for line in lines)
         settled = next((number for number, needed in enumerate(is_needed) if needed), len(lines))
@@ -173,7 +172,7 @@ class Claims:
 
         Without a line, a change counts as somebody else's, which a restore leaves alone.
         """
-        line = replace(line, pid=os.getpid(), started=_read_own_start(os.getpid()))
+        line = replace(line, pid=os.getpid(), started=read_own_start(os.getpid()))
         with self._writing:
             self._unwritten.append(b"\n" + msgspec.json.encode(line))  # a torn line damages no other
             del self._unwritten[:-MOST_UNWRITTEN]
@@ -205,8 +204,8 @@ def trim_file(folder: Path, largest: int = LARGEST) -> None:
             new.replace(file)
 
 
-def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
-    """The claims, each with its end: as recorded, or the first scan after its process died."""
+def _pair_claims(lines: Iterable[Line], moment: float) -> list[Claim]:
+    """The claims that held at that time or later, each with its end: as recorded, or soon after its process died."""
     begun: dict[tuple[str, str], list[tuple[Line, list[Line]]]] = {}
     found: list[Claim] = []
     for line in lines:
@@ -218,7 +217,8 @@ def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
                 for _, wrote in mine:
                     wrote.append(line)
             case "ended":
-                found += [_make_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
+                if line.at >= moment:
+                    found += [_make_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
                 mine[:] = [both for both in mine if both[0].paths != line.paths]
             case "looked":
                 lost = [both for both in mine if _writer_of(both[0]) != _writer_of(line) and not _is_held(both[0])]
@@ -227,7 +227,7 @@ def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
     left = (both for few in begun.values() for both in few)
     for one, wrote in sorted(left, key=lambda both: both[0].at):
         found.append(_make_claim(one, wrote, FOR_EVER) if _is_held(one) else _cut_claim(one, wrote, FOR_EVER))
-    return found
+    return [claim for claim in found if claim.until >= moment]
 
 
 def _cut_claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
@@ -250,11 +250,6 @@ def _writer_of(line: Line) -> tuple[int, str]:
 
 def _is_held(line: Line) -> bool:
     return is_running(*_writer_of(line))
-
-
-@cache
-def _read_own_start(pid: int) -> str:
-    return read_start(pid)
 
 
 def _place_as_text(place: bytes) -> str:

@@ -92,7 +92,12 @@ def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
     """Render the whole task: prompts, replies and collapsible calls. `about` are facts for the page's header."""
     told = [*rows]
     body = "\n".join(filter(None, [summarize_rows(told), *map(_export_row, told)]))
-    name = escape(" ".join(title.split()) or "Task")
+    return build_page(title or "Task", about, body)
+
+
+def build_page(title: str, about: Sequence[str], body: str) -> str:
+    """Return a whole page around a body that is HTML; the facts `about` it are text."""
+    name = escape(" ".join(title.split()))
     return _PAGE.format(title=name, style=_STYLE, about=" · ".join(map(escape, about)), body=body)
 
 

@@ -1536,6 +1536,7 @@ export interface RulesRow {
 export interface RunCommand {
   type: "run_command"
   command: string
+  as_task?: boolean
   task: string
   client?: string
 }

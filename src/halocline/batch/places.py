@@ -1,0 +1,247 @@
+"""Places in which items work: made once, found again after a kill, and removed when a person does not keep them."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from halocline.batch.items import Item, PlaceKind
+from halocline.batch.queue import Standing
+from halocline.batch.shells import ProgramFiles, ProgramShell, run_program
+from halocline.batch.tree_changes import TreeChanges
+from halocline.files.durable import write_whole
+from halocline.git.clone import clone_mirror, mirror_repository
+from halocline.git.git_folder import find_git_folder
+from halocline.git.repository import GitUnusable, find_repository
+from halocline.git.view import open_view
+from halocline.git.worktrees import open_worktree
+from halocline.ports.own import Host
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.values import Value
+
+ENGINES = ("docker", "podman")
+_LONGEST_NAME = 64
+_SSH = ("ssh", "-oBatchMode=yes", "-oControlMaster=auto", "-oControlPath=~/.ssh/halocline-%C", "-oControlPersist=60")
+"""One connection serves all commands of a machine, and a minute longer."""
+
+
+class Place(Value, frozen=True):
+    """An open place.
+
+    Attributes:
+        folder: to work in; of another machine, the folder there.
+        host: the task's files and commands, where they are not this machine's.
+        changes: finds what the task changed; None where the folder is the person's own.
+        repository: the one that a branch with the result can go to, and the `commit` that it starts from.
+        container: the words that remove it afterwards.
+        is_shared: other items may work in the same folder, so one after another.
+    """
+
+    folder: Path
+    host: Host | None = None
+    changes: TreeChanges | None = None
+    repository: Path | None = None
+    commit: str = ""
+    container: tuple[str, ...] = ()
+    is_shared: bool = False
+
+
+class Places(Protocol):
+    """Opens and removes the places of items. A test's, or a cluster's, may be others."""
+
+    async def open(self, standing: Standing) -> Place:
+        """Make the place of an item, or find it again. Raises HaloclineError."""
+
+    async def remove(self, standing: Standing, place: Place) -> None:
+        """Remove what was made. Raises HaloclineError."""
+
+
+class LocalPlaces:
+    """Places on this machine, below the folder of the batch, and machines that ssh knows."""
+
+    def __init__(self, folder: Path, records: Path, environment: Mapping[str, str]) -> None:
+        """`folder` holds the places, and `records` what no task may change: what each place began with."""
+        self._folder = folder
+        self._records = records
+        self._environment = environment
+        self._mirroring = asyncio.Lock()
+
+    async def open(self, standing: Standing) -> Place:
+        try:
+            return await self._open(standing, await asyncio.to_thread(choose_kind, standing.item))
+        except GitUnusable as error:
+            raise HaloclineError(error.text, error.hint) from error
+        except OSError as error:
+            raise HaloclineError(f"The place of {standing.name} could not be made: {error}.", "Look at it.") from error
+
+    async def remove(self, standing: Standing, place: Place) -> None:
+        if place.container:
+            await run_program(*place.container)
+        for kept in (self._work(standing), self._store(standing)):
+            await asyncio.to_thread(shutil.rmtree, kept, ignore_errors=True)
+
+    async def _open(self, standing: Standing, kind: PlaceKind) -> Place:
+        item = standing.item
+        match kind:
+            case PlaceKind.FOLDER:
+                return Place(await asyncio.to_thread(_find_folder, item), is_shared=True)
+            case PlaceKind.WORKTREE:
+                return await self._open_worktree(standing)
+            case PlaceKind.CLONE:
+                return await self._open_clone(standing)
+            case PlaceKind.COPY:
+                return await self._open_copy(standing)
+            case PlaceKind.CONTAINER:
+                return await self._open_container(standing)
+            case PlaceKind.SSH:
+                shell = ProgramShell((*_SSH, item.machine, "--"), stays=True)
+                return Place(Path(item.folder), Host(ProgramFiles(shell), shell), is_shared=True)
+
+    def _work(self, standing: Standing) -> Path:
+        return self._folder / "places" / standing.name
+
+    def _store(self, standing: Standing) -> Path:
+        return self._records / "stores" / standing.name
+
+    async def _open_worktree(self, standing: Standing) -> Place:
+        folder, store = await asyncio.to_thread(_find_folder, standing.item), self._store(standing)
+        opened = await open_worktree(folder, name_worktree(self._folder.name, standing.name))
+        around = await asyncio.to_thread(find_repository, folder, self._environment)
+        top = await asyncio.to_thread(find_repository, opened.folder, self._environment)
+        commit = await _note_commit(store, top.top)
+        changes = TreeChanges(top.top, store, around.common / "objects")
+        await changes.note_first(commit)
+        return Place(opened.folder, None, changes, around.top, commit)
+
+    async def _open_clone(self, standing: Standing) -> Place:
+        item, folder, store = standing.item, self._work(standing), self._store(standing)
+        mirror = await self._find_mirror(item.git or item.folder)
+
+        async def fill(half: Path) -> None:
+            await clone_mirror(mirror, item.revision, half, self._environment)
+
+        await _make_once(folder, fill)
+        commit = await _note_commit(store, folder)
+        changes = TreeChanges(folder, store, mirror / "objects")
+        await changes.note_first(commit)
+        source = await asyncio.to_thread(_find_source, item.git or item.folder)
+        return Place(folder, None, changes, source, commit)
+
+    async def _find_mirror(self, address: str) -> Path:
+        """Return the mirror of a repository, from which all clones of the batch borrow their objects."""
+        mirror = self._folder / "mirrors" / sha256(address.encode()).hexdigest()[:16]
+        async with self._mirroring:
+            await _make_once(mirror, lambda half: mirror_repository(address, half, self._environment))
+        return mirror
+
+    async def _open_copy(self, standing: Standing) -> Place:
+        folder = self._work(standing)
+
+        async def fill(half: Path) -> None:
+            await asyncio.to_thread(shutil.copytree, standing.item.folder, half, symlinks=True)
+
+        await _make_once(folder, fill)
+        changes = TreeChanges(folder, self._store(standing))
+        await changes.note_first()
+        return Place(folder, None, changes)
+
+    async def _open_container(self, standing: Standing) -> Place:
+        image = standing.item.image
+        place = await (self._open_clone(standing) if standing.item.git else self._open_copy(standing))
+        if await asyncio.to_thread(os.path.isdir, image):
+            return _with_shell(place, ProgramShell(_list_bwrap_words(image, place.folder), stays=False))
+        engine, name = _find_engine(), f"halocline-{self._folder.name}-{standing.name}"
+        await _start_container(engine, name, image, place.folder)
+        return _with_shell(
+            place, ProgramShell((engine, "exec", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
+        )
+
+
+def choose_kind(item: Item) -> PlaceKind:
+    """Return where an item works. Raises UsageError if its folder is not there."""
+    if item.place:
+        kind = item.place
+    else:
+        kind = PlaceKind.CLONE if item.git else PlaceKind.FOLDER
+        if item.folder and find_git_folder(Path(item.folder)):
+            kind = PlaceKind.WORKTREE
+    if kind is not PlaceKind.SSH and not item.git and not os.path.isdir(item.folder or "."):
+        raise UsageError(f"The folder {item.folder} does not exist.", "Make it, or name another.")
+    return kind
+
+
+def _find_source(address: str) -> Path | None:
+    """Return the work tree that a clone was made from, for branches; None for one elsewhere."""
+    return find_repository(Path(address), os.environ).top if os.path.isdir(address) else None
+
+
+def _find_folder(item: Item) -> Path:
+    return Path(os.path.realpath(item.folder))
+
+
+def name_worktree(batch: str, item: str) -> str:
+    """Return the name of an item's worktree, as `halo worktrees` lists it: at most 64 characters, unlike any other."""
+    name = f"{batch}-{item}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[:47]}-{sha256(name.encode()).hexdigest()[:16]}"
+
+
+async def _make_once(folder: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
+    """Make a folder unless it is there; one that is half made, because the process was killed, is made again."""
+    if await asyncio.to_thread(folder.exists):
+        return
+    half = folder.with_name(f".{folder.name}.half")
+    await asyncio.to_thread(shutil.rmtree, half, ignore_errors=True)
+    await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True, mode=0o700)
+    await fill(half)
+    half.rename(folder)
+
+
+async def _note_commit(store: Path, folder: Path) -> str:
+    """Return the commit that a place began with: the task may have made others since."""
+    note = store / "first-commit"
+    if await asyncio.to_thread(note.exists):
+        return note.read_text()
+    async with open_view(folder) as view:
+        commit = (await view.run("rev-parse", "--verify", "HEAD^{commit}")).text.strip()
+    await asyncio.to_thread(store.mkdir, parents=True, exist_ok=True, mode=0o700)
+    await asyncio.to_thread(write_whole, note, commit.encode())
+    return commit
+
+
+def _with_shell(place: Place, shell: ProgramShell, container: tuple[str, ...] = ()) -> Place:
+    return replace(place, host=Host(shell=shell), container=container)
+
+
+def _list_bwrap_words(root: str, folder: Path) -> tuple[str, ...]:
+    """Return what runs a command with another root folder, in which only the place can be changed."""
+    own = ("--ro-bind", root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
+    place = ("--bind", str(folder), str(folder))  # behind the rest, which may be above it
+    return ("bwrap", *own, *place, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "sh", "-c")
+
+
+def _find_engine() -> str:
+    for engine in ENGINES:
+        if shutil.which(engine):
+            return engine
+    raise HaloclineError(
+        "There is no docker and no podman on the PATH.", "Install one, or name a root folder as image."
+    )
+
+
+async def _start_container(engine: str, name: str, image: str, folder: Path) -> None:
+    """Start a container that waits, unless it runs: its commands are started in it one by one."""
+    code, output, _ = await run_program(engine, "inspect", "-f", "{{.State.Running}}", name)
+    if code == 0 and output.strip() == b"true":
+        return
+    await run_program(engine, "rm", "-f", name)
+    mount = ("-v", f"{folder}:{folder}", "-w", str(folder), "--entrypoint", "sh")
+    code, _, errors = await run_program(
+        engine, "run", "-d", "--name", name, *mount, image, "-c", "while :; do sleep 3600; done"
+    )
+    if code:
+        raise HaloclineError(f"{engine} could not start {image}: {errors.rpartition(chr(10))[2]}", "Try it by hand.")

@@ -1,0 +1,111 @@
+"""The change that a task made in a folder, as a patch, without running a program that the folder names.
+
+A private git folder outside of the place compares what was there at first with what is there now. It has no settings
+but ours, so neither a hook nor a filter of the place runs, whatever the task wrote there.
+"""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+from halocline.git.environment import bare_environment
+from halocline.git.process import Answer, run_git
+from halocline.protocol.child_environment import declare_environment
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+
+LARGEST_PATCH = 1 << 26
+_SECONDS = 300.0
+_FIRST = "refs/halocline/first"
+_AUTHOR = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Halocline"), ("EMAIL", "halocline@localhost"))
+}
+_SUMMARY = re.compile(r"^(\d+|-)\t(\d+|-)\t", re.MULTILINE)
+
+
+class Change(Value, frozen=True):
+    """A change: the patch that `git apply` takes, and its size. Binary files count no lines."""
+
+    patch: bytes = b""
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+class TreeChanges:
+    """The changes in `place` since `note_first`, kept in the private git folder `store`.
+
+    `objects` are those of a repository whose commit `note_first` starts from, so that no file is read for that.
+    All methods raise HaloclineError.
+    """
+
+    def __init__(self, place: Path, store: Path, objects: Path | None = None) -> None:
+        self._place = place
+        self._store = store
+        self._objects = objects
+
+    async def note_first(self, commit: str = "") -> None:
+        """Keep what is there now, or what a commit has, as the beginning; once only."""
+        if (self._store / "HEAD").exists() and (await self._git("rev-parse", "--verify", "--quiet", _FIRST)).is_good:
+            return
+        await asyncio.to_thread(self._store.mkdir, parents=True, exist_ok=True, mode=0o700)
+        await self._run("init", "--quiet", "--template=")
+        if self._objects:
+            alternates = self._store / "objects" / "info" / "alternates"
+            await asyncio.to_thread(alternates.write_text, f"{self._objects}\n")
+        tree = f"{commit}^{{tree}}" if commit else await self._write_tree()
+        await self._run("update-ref", _FIRST, await self._commit(tree, "", "first"))
+
+    async def read_change(self) -> Change:
+        """Return what changed since the beginning, in all files that the place's `.gitignore` does not name."""
+        first, now = f"{_FIRST}^{{tree}}", await self._write_tree()
+        sizes: list[tuple[str, str]] = _SUMMARY.findall(
+            await self._run("diff", "--numstat", "--no-renames", first, now)
+        )
+        answer = await self._git("diff", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", first, now)
+        if not answer.is_good or answer.code is None:
+            raise HaloclineError(
+                f"The change in {self._place} is larger than {LARGEST_PATCH >> 20} MB.", "Look at it there."
+            )
+        added, removed = (sum(int(one[side]) for one in sizes if one[side] != "-") for side in (0, 1))
+        return Change(answer.output, len(sizes), added, removed)
+
+    async def write_branch(self, repository: Path, branch: str, commit: str, message: str) -> None:
+        """Make or move a branch of a repository to a commit that holds the change, on top of `commit`."""
+        made = await self._commit(await self._write_tree(), commit, message)
+        await self._run("update-ref", "refs/halocline/result", made)
+        bare = bare_environment(os.environ, os.fspath(repository))
+        own = declare_environment(bare, {"GIT_ALLOW_PROTOCOL": "file"})
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"file://{self._store}")
+        answer = await run_git(
+            repository, own, (*words, f"+refs/halocline/result:refs/heads/{branch}"), most=100_000, seconds=_SECONDS
+        )
+        self._check(answer, "fetch")
+
+    async def _commit(self, tree: str, parent: str, message: str) -> str:
+        parents = ("-p", parent) if parent else ()
+        return await self._run("commit-tree", *parents, "-m", message, tree)
+
+    async def _write_tree(self) -> str:
+        await self._run("add", "--all")
+        return await self._run("write-tree")
+
+    async def _run(self, *words: str) -> str:
+        answer = await self._git(*words)
+        self._check(answer, words[0])
+        return answer.text.strip()
+
+    async def _git(self, *words: str) -> Answer:
+        around = bare_environment(os.environ, os.fspath(self._place))
+        own = {"GIT_DIR": os.fspath(self._store), "GIT_WORK_TREE": os.fspath(self._place), **_AUTHOR}
+        alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
+        environment = declare_environment(around, {**own, **alone, "GIT_OPTIONAL_LOCKS": "1"})
+        return await run_git(self._place, environment, words, most=LARGEST_PATCH, seconds=_SECONDS)
+
+    def _check(self, answer: Answer, what: str) -> None:
+        if not answer.is_good:
+            last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
+            raise HaloclineError(f"git {what} failed in {self._place}: {last}", "Look at the folder.")

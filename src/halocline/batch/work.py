@@ -1,0 +1,296 @@
+"""One item from its place to its outcome: its task is started or continued and followed, and its result judged."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.batch.items import Item
+from halocline.batch.places import Place, Places
+from halocline.batch.purse import Purse
+from halocline.batch.queue import Ending, Outcome, Queue, Standing
+from halocline.batch.read_outcome import describe_change, read_outcome
+from halocline.batch.tree_changes import Change
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import Client, open_client
+from halocline.files.durable import write_whole
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import StopReason, Text
+from halocline.protocol.state.state import CARRY_ON, State
+from halocline.protocol.values import Value
+from halocline.runtime.parts.program_parts import ProgramParts
+from halocline.store.tasks.history import new_task_id
+
+NAME = "batch"
+"""The client's name in commands."""
+OUTPUT_SHOWN = 4_000
+"""Characters of the acceptance command's output that are kept: the last ones."""
+
+
+class Manner(Value, frozen=True):
+    """The manner in which all items run.
+
+    Attributes:
+        choices: what overrides the settings; an item's limits come on top.
+        options: of each task; an item's model and modes come on top.
+        branches: also write each result to a branch of its repository.
+        keep: the places to keep: `all`, `failed` or `none`.
+    """
+
+    choices: Choices = Choices()
+    options: TaskOptions = TaskOptions()
+    branches: bool = False
+    keep: str = "all"
+
+
+class Clients:
+    """The clients of a batch: one for each set of limits, which belong to a client and not to a task."""
+
+    def __init__(self, manner: Manner, folder: Path, make: Callable[..., Client] = open_client) -> None:
+        self._manner = manner
+        self._folder = folder
+        self._make = make
+        self._open: dict[Item, Client] = {}
+
+    def find(self, item: Item) -> Client:
+        """Return the client for an item. Raises UsageError and SettingsError."""
+        same = Item(
+            "", "", **{name: getattr(item, name) for name in ("max_steps", "max_cost", "token_limit", "time_limit")}
+        )
+        if same not in self._open:
+            choices = item.limit(self._manner.choices)
+            self._open[same] = self._make(choices, NAME, lambda: False, self._folder)
+        return self._open[same]
+
+    async def close(self) -> None:
+        """Close all; turns that run are interrupted, and continue with the next run of the batch."""
+        while self._open:
+            await self._open.popitem()[1].close(leave_questions=True)
+
+
+class Worker:
+    """Runs items of one queue. `results` is the folder for patches."""
+
+    def __init__(
+        self, queue: Queue, places: Places, clients: Clients, manner: Manner, purse: Purse, note: Callable[[str], None]
+    ) -> None:
+        self._queue = queue
+        self._places = places
+        self._clients = clients
+        self._manner = manner
+        self._purse = purse
+        self._note = note
+        self.tasks: dict[str, tuple[Client, str]] = {}
+        """The client and the task of each item that runs."""
+        self.is_stopping = False
+        self._folders: dict[str, asyncio.Lock] = {}
+        self._accepting: dict[str, str] = {}
+
+    def stop(self) -> None:
+        """Interrupt what runs; each item continues with the next run of the batch."""
+        self.is_stopping = True
+        for id, (client, task) in self.tasks.items():
+            if id in self._accepting:
+                self._stop_acceptance(id)
+            elif client.is_open(task):
+                client.send(cmd.Interrupt(task=task))
+
+    async def run(self, standing: Standing) -> None:
+        """Run an item, or what is left of it, and write its end into the queue.
+
+        Raises HaloclineError if the queue cannot be written. What stops the batch leaves the item without an end.
+        """
+        item, began = standing.item, time.monotonic()
+        if self.is_stopping:
+            return
+        try:
+            place = await self._places.open(standing)
+            client = self._clients.find(item)
+        except HaloclineError as error:
+            await self._queue.end(item.id, Outcome(Ending.PLACE, error.code, error.text))
+            return
+        async with self._folders.setdefault(str(place.folder), asyncio.Lock()) if place.is_shared else nullcontext():
+            if not (task := standing.task):
+                task = new_task_id()
+                await self._queue.begin(item.id, task)
+            self.tasks[item.id] = (client, task)
+            try:
+                outcome = await self._see_through(client, task, standing, place)
+            finally:
+                self.tasks.pop(item.id, None)
+                self._purse.settle(item.id)
+                if client.is_open(task) and not self.is_stopping:
+                    await client.ended(task)
+        if outcome:
+            await self._queue.end(item.id, replace(outcome, seconds=round(time.monotonic() - began, 3)))
+            if self._manner.keep == "none" or (self._manner.keep == "failed" and outcome.passed):
+                await self._places.remove(standing, place)
+
+    async def _see_through(self, client: Client, task: str, standing: Standing, place: Place) -> Outcome | None:
+        """Return the outcome; None if the batch stops first."""
+        item = standing.item
+        try:
+            state = await self._follow(client, task, item, place)
+        except HaloclineError as error:
+            return Outcome(Ending.ERROR, error.code, error.text, model=item.model or "")
+        if self._is_cut_short(state):
+            return None
+        outcome = read_outcome(state, client.past(task))
+        try:
+            change = await place.changes.read_change() if place.changes else None
+            if change:
+                outcome = await self._keep_change(outcome, change, standing, place)
+            if item.accept and outcome.ending in (Ending.PASSED, Ending.LIMIT, Ending.APPROVAL):
+                outcome = await self._accept(outcome, client, task, item, place)
+        except HaloclineError as error:
+            return replace(outcome, ending=Ending.ERROR, cause=error.code, text=error.text)
+        return None if self.is_stopping and item.accept and not outcome.accepted else outcome
+
+    def _is_cut_short(self, state: State) -> bool:
+        """True if this process interrupted the turn because the batch stops, or its money is spent."""
+        end, is_ours = state.last_end, self.is_stopping or self._purse.is_spent
+        return is_ours and (state.turn is not None or end is None or end.reason is StopReason.CANCELLED)
+
+    async def _follow(self, client: Client, task: str, item: Item, place: Place) -> State:
+        """Start or continue the task until its turn ends. Raises HaloclineError."""
+        options = self._options_of(item, place)
+        if (client.home.task(task) / LOG_NAME).exists():
+            await client.resume(task, options)
+        else:
+            await client.start(place.folder, options, task)
+            client.send(
+                cmd.Label(task=task, name=f"{self._queue.folder.name}: {item.id}", tags=(self._queue.folder.name,))
+            )
+        after = client.state(task).seq
+        if self.is_stopping or not await self._push(client, task, item):
+            return client.state(task)
+        async for event in client.events(task, after):
+            if isinstance(event, ev.UsageReported):
+                self._purse.note(item.id, client.state(task).budget.cost)
+            if isinstance(event, ev.Durable):
+                self._note(item.id)
+            if isinstance(event, ev.TurnEnded):
+                break
+            if self._purse.is_spent or self.is_stopping:  # an interrupt before the turn began found none
+                client.send(cmd.Interrupt(task=task))
+        return client.state(task)
+
+    async def _push(self, client: Client, task: str, item: Item) -> bool:
+        """Send what the task waits for, if its turn does not run already. False if it has come to its end."""
+        state = client.state(task)
+        if state.turn is not None:
+            return True
+        if state.queue.messages:
+            return client.send(cmd.SendQueued(task=task))
+        if state.last_end is None:
+            prompt = item.prompt
+        elif state.last_end.reason is StopReason.CANCELLED:
+            prompt = CARRY_ON
+        else:
+            return False
+        command = cmd.SubmitPrompt(task=task, content=(Text(prompt),), after_stop=True)
+        return await client.pass_on(command)
+
+    def _options_of(self, item: Item, place: Place) -> TaskOptions:
+        given = self._manner.options
+        return replace(
+            given,
+            model=item.model or given.model,
+            mode=item.mode or given.mode,
+            approval_mode=item.approval_mode or given.approval_mode,
+            until=item.until,
+            asks_again=given.attended,
+            program=ProgramParts(host=place.host) if place.host else None,
+        )
+
+    async def _keep_change(self, outcome: Outcome, change: Change, standing: Standing, place: Place) -> Outcome:
+        """Write the patch, and the branch if one is wanted. Raises HaloclineError."""
+        patch = self._queue.folder / "results" / f"{standing.name}.patch"
+        await asyncio.to_thread(_write_result, patch, change.patch)
+        outcome = replace(outcome, files=change.files, added=change.added, removed=change.removed, result=str(patch))
+        if not (self._manner.branches and place.repository and place.changes and change.files):
+            return outcome
+        branch = f"{NAME}/{self._queue.folder.name}/{standing.name}"
+        message = describe_change(standing, outcome)
+        await place.changes.write_branch(place.repository, branch, place.commit, message)
+        return replace(outcome, result=branch)
+
+    async def _accept(self, outcome: Outcome, client: Client, task: str, item: Item, place: Place) -> Outcome:
+        """Run the acceptance command where the task's commands run, in their sandbox. Raises HaloclineError."""
+        if item.accept_files:
+            await self._bring_files(Path(item.accept_files), place)
+        after = client.state(task).seq
+        client.send(cmd.RunCommand(task=task, command=item.accept, as_task=True))
+        self._accepting[item.id] = f"!{client.state(task).user_commands.started}"
+        try:
+            async with asyncio.timeout(item.accept_seconds):
+                end = await _wait_for_end(client, task, after)
+        except TimeoutError:
+            self._stop_acceptance(item.id)
+            end = await _wait_for_end(client, task, after)
+        finally:
+            del self._accepting[item.id]
+        output = (end.output or end.said)[-OUTPUT_SHOWN:]
+        is_good = end.exit_code == 0
+        cause = f"exit code {end.exit_code}" if end.exit_code is not None else end.said
+        if is_good or outcome.ending is not Ending.PASSED:
+            ending = Ending.PASSED if is_good else outcome.ending
+            return replace(outcome, ending=ending, accepted=is_good, accept_output=output)
+        return replace(outcome, ending=Ending.REJECTED, cause=cause, accepted=False, accept_output=output)
+
+    def _stop_acceptance(self, id: str) -> None:
+        client, task = self.tasks[id]
+        client.send(cmd.StopCommand(task=task, run=self._accepting[id]))
+
+    async def _bring_files(self, files: Path, place: Place) -> None:
+        """Copy the files of the acceptance over the result. Raises HaloclineError."""
+        try:
+            if place.host and place.host.files:
+                for path in await asyncio.to_thread(lambda: [one for one in files.rglob("*") if one.is_file()]):
+                    data = await asyncio.to_thread(path.read_bytes)
+                    await place.host.files.write(place.folder / path.relative_to(files), data)
+            else:
+                await asyncio.to_thread(_copy_over, files, place.folder)
+        except OSError as error:
+            raise HaloclineError(f"{files} could not be copied to {place.folder}: {error}.", "Look at both.") from error
+
+
+async def _wait_for_end(client: Client, task: str, after: int) -> ev.OwnCommandEnded:
+    """Return the end of the acceptance command: the first end of a command of ours behind `after`."""
+    run = ""
+    async for event in client.events(task, after):
+        if isinstance(event, ev.OwnCommandStarted) and event.client == NAME:
+            run = event.run
+        if isinstance(event, ev.OwnCommandEnded) and event.run == run:
+            return event
+    raise HaloclineError("The task was closed before its result was accepted.", "Start the same batch again.")
+
+
+def _write_result(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_whole(path, data)
+
+
+def _copy_over(files: Path, folder: Path) -> None:
+    """Copy files over a folder of a task, whose links are not followed: each would lead out of it."""
+    for source in sorted(files.rglob("*")):
+        target = folder / source.relative_to(files)
+        if target.is_symlink() or (target.exists() and target.is_dir() != source.is_dir()):
+            _remove(target)
+        if source.is_dir():
+            target.mkdir(exist_ok=True)
+        else:
+            shutil.copy2(source, target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

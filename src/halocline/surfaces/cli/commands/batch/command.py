@@ -1,0 +1,180 @@
+"""`halo batch`: reads the items, runs what has not ended, shows it as it happens, and reports."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.batch import harbor, report
+from halocline.batch.folders import find_batch, is_known, list_batches, place_folder
+from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
+from halocline.batch.places import LocalPlaces, choose_kind
+from halocline.batch.queue import Queue, Standing, read_queue
+from halocline.batch.run import Batch
+from halocline.batch.work import Clients, Manner
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import open_client
+from halocline.protocol import json_output
+from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.surfaces import event_loop, export
+from halocline.surfaces.cli.args.task_options import choices_of
+from halocline.surfaces.cli.commands.batch.progress import Lines, Progress, Table
+from halocline.surfaces.cli.commands.batch.summary import describe_batch, list_summary
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.session.signals import handle_signals
+from halocline.surfaces.cli.stderr import print_message, print_raw
+from halocline.surfaces.sanitize import clean
+
+FORMS = (".json", ".html")
+THREADS = 32
+"""Threads that wait for disks; each step of a task has its log synced."""
+
+
+def command(arguments: argparse.Namespace) -> int:
+    home = open_client(Choices()).home
+    if arguments.list:
+        return _print_batches(list_batches(home))
+    for file in arguments.report:
+        if Path(file).suffix not in FORMS:
+            raise UsageError(f"A report is written to FILE.json or FILE.html, not {file}.", "Choose one of them.")
+    items = _read_tasks(arguments)
+    name = arguments.name or _name_after(arguments.tasks)
+    if not name:
+        raise UsageError("No tasks.", "Name a file: halo batch tasks.jsonl, or a batch to continue: --name NAME")
+    folder = find_batch(home, name)
+    if not items:
+        items = [one.item for one in read_queue(folder).values()]
+    ours = take_shard(items, arguments.shard) if arguments.shard else items
+    if unknown := {*(arguments.only or ())} - {item.id for item in ours}:
+        raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
+    ours = [item for item in ours if not arguments.only or item.id in arguments.only]
+    if arguments.dry_run:
+        return _show_plan(folder, ours)
+    return event_loop.run_loop(_run(arguments, folder, ours), THREADS)
+
+
+def _read_tasks(arguments: argparse.Namespace) -> list[Item]:
+    """Read the items of a file, a folder or standard input; none without any of these. Raises UsageError."""
+    given = arguments.tasks
+    if not given:
+        return []
+    path = Path(given).expanduser()
+    if given != "-" and path.is_dir():
+        items = check_items(harbor.read_tasks(path.absolute()), given)
+    else:
+        items = read_items(*_read_text(given, path))
+    return [_complete(item, arguments) for item in items]
+
+
+def _read_text(given: str, path: Path) -> tuple[str, str, Path]:
+    if given == "-":
+        return sys.stdin.read(), "standard input", Path.cwd()
+    try:
+        return path.read_text(encoding="utf-8-sig"), given, path.absolute().parent
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(f"Cannot read {given}: {why}.", "Name a file of JSON lines, or a folder of tasks.") from error
+
+
+def _complete(item: Item, arguments: argparse.Namespace) -> Item:
+    """Return the item with what the flags say for items that do not say it themselves."""
+    place = item.place or (PlaceKind(arguments.place) if arguments.place and not item.git else None)
+    folder = item.folder or ("" if item.git else str(Path.cwd()))
+    return replace(item, folder=folder, place=place, accept=item.accept or arguments.accept or "")
+
+
+def _name_after(given: str) -> str:
+    return Path(given).expanduser().absolute().stem if given not in ("", "-") else ""
+
+
+def _print_batches(found: Sequence[Path]) -> int:
+    for folder in found:
+        print_raw(describe_batch(report.make_report(folder.name, read_queue(folder).values())))
+    if not found:
+        print_message("There is no batch.", "Run one: halo batch tasks.jsonl")
+    return 0
+
+
+def _show_plan(folder: Path, items: Sequence[Item]) -> int:
+    """List what would run. Raises UsageError for what cannot."""
+    known = read_queue(folder) if is_known(folder) else {}
+    for item in items:
+        standing = known.get(item.id, Standing(item))
+        if standing.outcome:
+            what = report.describe_ending(standing.outcome)
+        else:
+            what = f"continues task {standing.task}" if standing.task else "would run"
+        print_raw(clean(f"{item.id}  {what}  ({choose_kind(item)} {item.git or item.folder})"))
+    return 0
+
+
+async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item]) -> int:
+    with Queue(folder) as queue:
+        await queue.add(items)
+        wanted = [item.id for item in items]
+        await queue.repeat(_list_again(queue, wanted, arguments.again))
+        progress: Progress = Table() if sys.stderr.isatty() else Lines()
+        manner = _manner_of(arguments)
+        batch = Batch(
+            queue,
+            LocalPlaces(place_folder(folder.name, os.environ), folder, os.environ),
+            manner,
+            clients=Clients(manner, Path.cwd()),
+            at_once=arguments.at_once,
+            max_total_cost=arguments.max_total_cost,
+            note=progress.note,
+            only=frozenset(wanted),
+        )
+        with progress.show(batch), handle_signals(lambda number: batch.stop()):
+            is_stopped = await batch.run()
+        return _finish(arguments, queue, wanted, is_stopped=is_stopped)
+
+
+def _list_again(queue: Queue, wanted: Sequence[str], again: Sequence[str]) -> list[str]:
+    """Return the items to run once more. Raises UsageError."""
+    if unknown := [id for id in again if id != "failed" and id not in wanted]:
+        raise UsageError(f"There is no item {unknown[0]!r} in this batch.", "See: halo batch … --dry-run")
+    failed = [id for id in wanted if (done := queue.items[id].outcome) and not done.passed]
+    return [id for id in wanted if id in again or ("failed" in again and id in failed)]
+
+
+def _manner_of(arguments: argparse.Namespace) -> Manner:
+    approval = "yolo" if arguments.yolo else arguments.approval_mode
+    options = TaskOptions(
+        model=arguments.model,
+        mode=Mode(arguments.mode) if arguments.mode else None,
+        approval_mode=ApprovalMode(approval) if approval else None,
+        effort=arguments.effort,
+        thinking_budget=arguments.thinking_budget,
+        attended=arguments.ask,
+        trusted=arguments.trust,
+    )
+    arguments.unattended = not arguments.ask
+    return Manner(choices_of(arguments), options, arguments.branches, arguments.keep)
+
+
+def _finish(arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], *, is_stopped: bool) -> int:
+    """Print and write the report; return the exit code."""
+    name = queue.folder.name
+    made = report.make_report(name, [queue.items[id] for id in wanted])
+    for file in arguments.report:
+        text = export.batch_report.write_page(made) if file.endswith(".html") else json_output.encode(made).decode()
+        Path(file).expanduser().write_text(f"{text}\n")
+    if arguments.json:
+        print_raw(json_output.encode(made).decode())
+    else:
+        for line in list_summary(made):
+            print_raw(line)
+    if is_stopped:
+        print_message("Stopped.", f"To continue: halo batch --name {name}")
+        return ExitCode.INTERRUPTED
+    if made.ended < made.items:
+        print_message(
+            "The money for this batch is spent.", f"To continue: halo batch --name {name} --max-total-cost USD"
+        )
+        return ExitCode.LIMIT
+    return ExitCode.FINISHED if made.passed == made.items else ExitCode.ERROR

@@ -1,0 +1,60 @@
+"""Writes the report of a batch as one HTML page: no scripts, no external resources, dark and light."""
+
+from collections.abc import Iterator
+from html import escape
+
+from halocline.batch.queue import Outcome
+from halocline.batch.report import Line, Report, describe_ending
+from halocline.surfaces.export.html import build_page
+from halocline.surfaces.figures import format_count, format_duration, format_money
+from halocline.surfaces.sanitize import clean
+
+_HEADS = ("Item", "End", "Change", "Time", "Cost", "Requests", "Task")
+
+
+def write_page(report: Report) -> str:
+    """Return the page."""
+    low, high = report.interval
+    about = f"{report.passed} of {report.ended} passed: {report.rate:.0%}, with 95 % between {low:.0%} and {high:.0%}"
+    return build_page(f"Batch {report.name}", [about], "\n".join(_list_parts(report)))
+
+
+def _list_parts(report: Report) -> Iterator[str]:
+    figures = (
+        f"{report.items - report.ended} not ended",
+        f"{format_money(report.cost)}, {format_count(report.tokens.total)} tokens",
+        f"{report.cache_share:.0%} of the input from a cache",
+        f"{report.requests} requests, {report.calls} calls, {report.failed_calls} failed",
+        f"{format_duration(report.seconds)} in all, {format_duration(report.median_seconds)} the median",
+    )
+    yield f"<p>{' · '.join(map(escape, figures))}</p>"
+    if report.failures:
+        rows = "".join(f"<tr><td>{count}</td><td>{_show(cause)}</td></tr>" for cause, count in report.failures.items())
+        yield f"<h2>Why items did not pass</h2><table>{rows}</table>"
+    heads = "".join(f"<th>{head}</th>" for head in _HEADS)
+    rows = "".join(map(_write_row, report.lines))
+    yield f"<h2>Items</h2><table><tr>{heads}</tr>{rows}</table>"
+
+
+def _write_row(line: Line) -> str:
+    if line.outcome is None:
+        return f"<tr><td>{_show(line.id)}</td><td>not ended</td>{'<td></td>' * 4}<td>{_show(line.task)}</td></tr>"
+    done = line.outcome
+    look = "good" if done.passed else "bad"
+    change = f"{done.files} files, +{done.added} -{done.removed}" if done.files else ""
+    cells = (change, format_duration(done.seconds), format_money(done.cost), str(done.requests), line.task)
+    rest = "".join(f"<td>{_show(cell)}</td>" for cell in cells)
+    end = f'<span class="{look}">{_show(describe_ending(done))}</span>{_write_detail(done)}'
+    return f"<tr><td>{_show(line.id)}</td><td>{end}</td>{rest}</tr>"
+
+
+def _write_detail(outcome: Outcome) -> str:
+    """Return what a reader may unfold: the answer, and what the acceptance command printed."""
+    texts = [text for text in (outcome.text, outcome.accept_output) if text.strip()]
+    if not texts:
+        return ""
+    return f"<details><summary>More</summary>{''.join(f'<pre>{_show(text)}</pre>' for text in texts)}</details>"
+
+
+def _show(text: str) -> str:
+    return escape(clean(text))

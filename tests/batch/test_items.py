@@ -1,0 +1,80 @@
+"""Items: what a tasks file may say, and how what it may not say is told."""
+
+from pathlib import Path
+
+import pytest
+from tests.tables import for_each
+
+from halocline.batch.harbor import read_tasks
+from halocline.batch.items import PlaceKind, read_items, take_shard
+from halocline.protocol.errors import UsageError
+
+GOOD = '{"id": "a", "prompt": "p"}'
+
+
+def read(text: str):
+    return read_items(text, "tasks.jsonl", Path("/base"))
+
+
+def test_folders_are_relative_to_the_file_and_those_of_another_machine_are_not():
+    line = '{{"id": "{}", "prompt": "p", {}}}'
+    here = line.format("a", '"folder": "x", "accept": "true", "accept_files": "tests"')
+    there = line.format("b", '"folder": "x", "place": "ssh", "machine": "m"')
+    first, second = read(f"\n{here}\n\n{there}\n")
+    assert (first.folder, first.accept_files, second.folder) == ("/base/x", "/base/tests", "x")
+    assert second.place is PlaceKind.SSH
+
+
+@for_each(
+    "text, said",
+    [
+        ("", "There are no items in tasks.jsonl"),
+        ("\n{", "line 2 of tasks.jsonl is no JSON object"),
+        ('{"id": "a"}', "line 1 of tasks.jsonl: Object missing required field `prompt`"),
+        ('{"id": "a", "prompt": "p", "promt": 1}', "unknown field `promt`"),
+        ('{"id": "a", "prompt": " "}', "it has no prompt"),
+        ('{"id": "../a", "prompt": "p"}', "an id has letters"),
+        (f"{GOOD}\n{GOOD}", "Two items of tasks.jsonl have the id 'a'"),
+        ('{"id": "a", "prompt": "p", "folder": "x", "git": "y"}', "a folder and a repository"),
+        ('{"id": "a", "prompt": "p", "revision": "x"}', "a revision goes with git"),
+        ('{"id": "a", "prompt": "p", "git": "y", "place": "worktree"}', "git makes a clone"),
+        ('{"id": "a", "prompt": "p", "place": "container"}', "a container needs an image"),
+        ('{"id": "a", "prompt": "p", "place": "ssh", "machine": "m"}', "ssh needs a machine and a folder"),
+        ('{"id": "a", "prompt": "p", "machine": "m"}', "a machine goes with the place ssh"),
+        ('{"id": "a", "prompt": "p", "image": "m"}', "an image goes with the place container"),
+        ('{"id": "a", "prompt": "p", "accept_files": "m"}', "accept_files go with accept"),
+        ('{"id": "a", "prompt": "p", "accept_seconds": 0}', "accept_seconds is above 0"),
+        ('{"id": "a", "prompt": "p", "approval_mode": "all"}', "Invalid enum value 'all'"),
+    ],
+)
+def test_what_an_item_may_not_say_is_told_with_its_place(text, said):
+    with pytest.raises(UsageError) as error:
+        read(text)
+    assert said in error.value.text
+    assert error.value.hint
+
+
+def test_each_item_is_in_exactly_one_shard():
+    items = read("\n".join(f'{{"id": "i{number}", "prompt": "p"}}' for number in range(23)))
+    for count in (1, 2, 5, 23, 40):
+        shards = [take_shard(items, f"{number}/{count}") for number in range(1, count + 1)]
+        assert sorted(item.id for shard in shards for item in shard) == sorted(item.id for item in items)
+    for wrong in ("0/2", "3/2", "1", "1/x", "-1/2"):
+        with pytest.raises(UsageError, match="is no shard"):
+            take_shard(items, wrong)
+
+
+def test_a_folder_of_harbor_tasks_is_read_by_name(tmp_path):
+    for name in ("b", "a"):
+        folder = tmp_path / name
+        for below in ("environment", "tests"):
+            (folder / below).mkdir(parents=True)
+        (folder / "task.toml").write_text("[agent]\ntimeout_sec = 60.0\n[verifier]\ntimeout_sec = 30\n")
+        (folder / "instruction.md").write_text(f"Do {name}.\n")
+        (folder / "tests" / "test.sh").write_text("exit 0\n")
+    first, second = read_tasks(tmp_path)
+    assert (first.id, first.prompt, first.time_limit, first.accept_seconds) == ("a", "Do a.\n", 60.0, 30.0)
+    assert (second.folder, second.place) == (str(tmp_path / "b" / "environment"), PlaceKind.COPY)
+    (tmp_path / "b" / "tests" / "test.sh").unlink()
+    with pytest.raises(UsageError, match=r"has no tests/test\.sh"):
+        read_tasks(tmp_path)

@@ -1,0 +1,148 @@
+"""Places: made once, found again, and apart from one another; containers and machines run a task's commands."""
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.batch.conftest import EDIT, PASSES, git, play
+
+from halocline.batch.items import Item, PlaceKind
+from halocline.batch.places import LocalPlaces, choose_kind, name_worktree
+from halocline.batch.queue import Ending, Standing
+from halocline.batch.shells import ProgramFiles, ProgramShell
+from halocline.batch.work import Manner
+from halocline.client.options import Choices, TaskOptions
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import ApprovalMode
+from halocline.testing import Call, Turn
+
+pytestmark = pytest.mark.process
+HAS_BWRAP = shutil.which("bwrap") is not None
+
+
+@pytest.fixture
+def places(tmp_path):
+    return LocalPlaces(tmp_path / "cache" / "b", tmp_path / "batches" / "b", {})
+
+
+@pytest.fixture
+def open_place(places, item):
+    async def open_it(**fields):
+        return await places.open(Standing(item(**fields)))
+
+    return open_it
+
+
+def test_where_an_item_works_follows_from_what_it_names(item, tmp_path):
+    assert choose_kind(item()) is PlaceKind.WORKTREE
+    assert choose_kind(item(folder=str(tmp_path))) is PlaceKind.FOLDER
+    assert choose_kind(Item("a", "p", git="https://x/y")) is PlaceKind.CLONE
+    assert choose_kind(item(place=PlaceKind.COPY)) is PlaceKind.COPY
+
+
+@pytest.mark.parametrize("kind", [PlaceKind.COPY, PlaceKind.WORKTREE, PlaceKind.CLONE])
+async def test_a_place_is_found_again_with_what_was_done_in_it(open_place, repository, kind):
+    first = await open_place(place=kind)
+    (first.folder / "new.txt").write_text("x\n")
+    if kind is not PlaceKind.COPY:
+        git(first.folder, "add", ".")
+        git(first.folder, "commit", "-qm", "of the task")
+    again = await open_place(place=kind)
+    assert (again.folder, again.commit) == (first.folder, first.commit)
+    assert (await again.changes.read_change()).files == 1
+    assert not (repository / "new.txt").exists()
+
+
+async def test_a_clone_is_at_its_revision_and_borrows_its_objects(open_place, repository):
+    first = git(repository, "rev-parse", "HEAD")
+    (repository / "a.txt").write_text("second\n")
+    git(repository, "commit", "-qam", "second")
+    git(repository, "branch", "other", first)
+    for revision, text in {"": "second\n", first: "wrong\n", first[:9]: "wrong\n", "other": "wrong\n"}.items():
+        one = await open_place(id=f"i{revision}", folder="", git=str(repository), revision=revision)
+        assert (one.folder / "a.txt").read_text() == text
+    assert (one.folder / ".git" / "objects" / "info" / "alternates").read_text().strip()
+    with pytest.raises(HaloclineError, match="no commit, branch or tag 'none'"):
+        await open_place(id="x", folder="", git=str(repository), revision="none")
+
+
+async def test_what_was_half_made_is_made_again(open_place, tmp_path):
+    half = tmp_path / "cache" / "b" / "places" / ".one.half"
+    half.mkdir(parents=True)
+    (half / "rest").touch()
+    place = await open_place(place=PlaceKind.COPY)
+    assert sorted(os.listdir(place.folder)) == [".git", "a.txt"]
+
+
+def test_names_of_worktrees_are_short_and_unlike_each_other():
+    names = [name_worktree("b" * 40, f"{'i' * 98}{number}") for number in range(2)]
+    assert len({*names}) == 2
+    assert max(map(len, names)) <= 64
+
+
+@pytest.mark.skipif(not HAS_BWRAP, reason="needs bubblewrap")
+async def test_commands_in_a_root_folder_change_the_place_alone(bench, item, tmp_path):
+    canary = tmp_path / "canary"
+    run = Turn(calls=(Call("execute_command", {"command": f"touch {canary} made; echo $$ > number"}),))
+    bench = bench(model=play(run, EDIT, "done"))
+    options = TaskOptions(model="scripted/one", approval_mode=ApprovalMode.YOLO)
+    fields = {"place": PlaceKind.CONTAINER, "image": "/", "accept": f"test -f made && {PASSES}"}
+    done = (await bench.run(item(**fields), manner=Manner(Choices(unattended=True), options)))["one"]
+    assert (done.ending, done.files) == (Ending.PASSED, 3)
+    assert not canary.exists()
+
+
+async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path):
+    heard = list[str]()
+    shell = ProgramShell(("sh", "-c"), stays=True)
+    done = await shell.run("pwd; echo 'it is'; exit 3", tmp_path, heard.append)
+    assert (done.exit_code, done.output) == (3, f"{tmp_path}\nit is\n")
+    assert "".join(heard) == done.output
+
+
+@pytest.mark.parametrize("stays", [True, False])
+async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays):
+    words = ("setsid", "-w", "sh", "-c") if stays else ("sh", "-c")  # as a container does, it runs on by itself
+    shell = ProgramShell(words, stays=stays)
+    running = asyncio.create_task(shell.run("sleep 300 & echo $! > pid; wait", tmp_path, lambda text: None))
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        await asyncio.sleep(0.02)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    number = (tmp_path / "pid").read_text().strip()
+    for _ in range(200):
+        if not Path(f"/proc/{number}").exists() or "State:\tZ" in Path(f"/proc/{number}/status").read_text():
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("the command still runs")
+
+
+async def test_files_there_are_read_written_listed_and_removed(tmp_path):
+    files = ProgramFiles(ProgramShell(("sh", "-c"), stays=False))
+    odd = tmp_path / "a folder" / "it's ü $HOME\\n.bin"
+    data = bytes(range(256)) * 300
+    await files.write(odd, data)
+    assert await files.read(odd) == data
+    assert await files.list(odd.parent) == [odd.name]
+    assert await files.list(tmp_path) == ["a folder/"]
+    odd.chmod(0o755)
+    await files.write(odd, b"")
+    assert (await files.read(odd), os.access(odd, os.X_OK)) == (b"", True)
+    await files.remove(odd)
+    for ask in (files.read(odd), files.read(odd.parent), files.list(tmp_path / "none")):
+        with pytest.raises(FileNotFoundError):
+            await ask
+
+
+async def test_the_end_of_a_batch_can_remove_its_places(places, item):
+    for kind in (PlaceKind.COPY, PlaceKind.CLONE):
+        standing = Standing(item(id=kind.value, place=kind))
+        place = await places.open(standing)
+        await places.remove(standing, place)
+        assert not place.folder.exists()
+    standing = replace(standing, attempt=2)
+    assert (await places.open(standing)).folder.name == "clone.2"

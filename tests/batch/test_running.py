@@ -1,0 +1,206 @@
+"""Whole batches with a scripted model: how items end, what is kept of them, and what a stop leaves."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+from tests.batch.conftest import EDIT, PASSES, git, play
+
+from halocline.batch.items import PlaceKind
+from halocline.batch.queue import Ending, Queue
+from halocline.batch.report import make_report
+from halocline.batch.work import Manner
+from halocline.client.options import Choices, TaskOptions
+from halocline.protocol.kinds import ApprovalMode
+from halocline.testing import Call, Fault, Turn
+
+pytestmark = pytest.mark.process
+RUN = Turn(calls=(Call("execute_command", {"command": "touch ran"}),))
+YOLO = {"approval_mode": ApprovalMode.YOLO}
+ENDS = {
+    "passed": ((EDIT, "done"), {}, (Ending.PASSED, "")),
+    "rejected": (("done",), {}, (Ending.REJECTED, "exit code 1")),
+    "without acceptance": (("done",), {"accept": ""}, (Ending.PASSED, "")),
+    "at a limit": ((EDIT, EDIT, EDIT, "done"), {"max_steps": 2, "accept": ""}, (Ending.LIMIT, "steps")),
+    "accepted at a limit": ((EDIT, EDIT, EDIT, "done"), {"max_steps": 2}, (Ending.PASSED, "steps")),
+    "without an approval": ((RUN, "done"), {"accept": ""}, (Ending.APPROVAL, "")),
+    "with an error": ((Turn(fault=Fault.AUTH), "done"), {}, (Ending.ERROR, "model_auth")),
+    "without a model": (("done",), {"model": "none/such"}, (Ending.ERROR, "usage")),
+    "without a folder": (("done",), {"folder": "/none/such"}, (Ending.PLACE, "usage")),
+    "accepted too slowly": (("done",), {"accept": "sleep 60", "accept_seconds": 0.5}, (Ending.REJECTED, None)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENDS)
+async def test_an_item_ends_as_its_task_and_its_acceptance_do(bench, item, name):
+    turns, fields, (ending, cause) = ENDS[name]
+    done = await bench(model=play(*turns)).run(item(**{"accept": PASSES, **fields}))
+    outcome = done["one"]
+    assert (outcome.ending, cause is None or outcome.cause == cause) == (ending, True), outcome
+
+
+async def test_an_outcome_has_figures_patch_and_branch(bench, item, repository):
+    first = git(repository, "rev-parse", "HEAD")
+    bench = bench()
+    manner = Manner(Choices(unattended=True), TaskOptions(model="scripted", **YOLO), branches=True)
+    manner = replace(manner, options=replace(manner.options, model=next(iter(bench.models.values())).name))
+    done = (await bench.run(item(accept=PASSES), manner=manner))["one"]
+    assert (done.files, done.added, done.removed, done.requests, done.calls) == (1, 1, 0, 2, 1)
+    assert (done.accepted, done.text, done.result) == (True, "done", "batch/b/one")
+    assert git(repository, "log", "-1", "--format=%P", done.result) == first
+    patch = bench.records / "results" / "one.patch"
+    assert git(repository, "apply", "--numstat", str(patch)) == "1\t0\tb.txt"
+    assert not (repository / "b.txt").exists()
+
+
+async def test_acceptance_files_come_over_the_result_and_through_no_link_of_the_task(bench, item, tmp_path):
+    outside, tests = tmp_path / "outside", tmp_path / "hidden"
+    outside.mkdir()
+    (tests / "checks").mkdir(parents=True)
+    (tests / "checks" / "check.sh").write_text("grep -q right b.txt\n")
+    link = Turn(calls=(Call("execute_command", {"command": f"ln -s {outside} checks"}),))
+    bench = bench(model=play(link, EDIT, "done"))
+    files = {"accept": "sh checks/check.sh", "accept_files": str(tests)}
+    done = (await bench.run(item(**files, **YOLO), manner=_yolo(bench)))["one"]
+    assert (done.ending, done.accepted) == (Ending.PASSED, True)
+    assert [*outside.iterdir()] == []
+
+
+async def test_acceptance_runs_in_the_sandbox_of_the_task(bench, item, tmp_path):
+    canary = tmp_path.parent / f"{tmp_path.name}-canary"
+    settings = tmp_path / "halocline-home" / "settings.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('sandbox = "auto"\n')
+    bench = bench(model=play("done"))
+    manner = Manner(Choices(unattended=True), replace(_yolo(bench).options, approval_mode=ApprovalMode.AUTO))
+    await bench.run(item(accept=f"touch {canary}"), manner=manner)
+    assert not canary.exists()
+
+
+async def test_items_in_one_folder_work_one_after_another(bench, tmp_path, item):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    wait = Turn(calls=(Call("execute_command", {"command": "mkdir busy && sleep 0.2 && rmdir busy"}),))
+    bench = bench(model=play(wait, "done"))
+    items = [item(id=f"i{number}", folder=str(plain), accept="test ! -e busy") for number in range(4)]
+    done = await bench.run(*items, at_once=4, manner=_yolo(bench))
+    assert [one.ending for one in done.values()] == [Ending.PASSED] * 4
+    assert sum(one.failed_calls for one in done.values()) == 0
+
+
+async def test_no_item_begins_once_the_money_is_spent_and_more_money_lets_them_continue(bench, item):
+    bench = bench(model=play(Turn("done", cost=0.4)))
+    items = [item(id=f"i{number}") for number in range(4)]
+    first = await bench.run(*items, at_once=1, max_total_cost=0.5)
+    assert [bool(one) for one in first.values()] == [True, False, False, False]
+    again = await bench.run(*items, at_once=1, max_total_cost=5.0)
+    assert all(again.values())
+    assert sum(one.cost for one in again.values()) <= 5 * 0.4
+
+
+async def test_what_is_stopped_continues_its_own_task_and_what_ended_does_not_run_again(bench, item):
+    hang = Turn(calls=(Call("execute_command", {"command": "echo x >> ran; sleep 60"}),))
+    bench = bench(quick=play(EDIT, "done", name="quick"), slow=play(hang, "done", "done", name="slow"))
+    quick, slow = (model.name for model in bench.models.values())
+    items = [item(id="quick", model=quick, accept=PASSES), item(id="slow", model=slow)]
+    with Queue(bench.records) as queue:
+        await queue.add(items)
+        batch = bench.build(queue, manner=_yolo(bench))
+        running = asyncio.create_task(batch.run())
+        while not (list(bench.folder.rglob("ran")) and queue.items["quick"].outcome):
+            await asyncio.sleep(0.05)
+        batch.stop()
+        assert await running
+        before = dict(queue.items)
+    assert (before["slow"].outcome, bool(before["slow"].task)) == (None, True)
+    done = await bench.run(*items, manner=_yolo(bench))
+    assert [one.ending for one in done.values()] == [Ending.PASSED, Ending.PASSED]
+    assert done["quick"] == before["quick"].outcome
+    (ran,) = bench.folder.rglob("ran")
+    assert ran.read_text() == "x\n"
+    with Queue(bench.records) as queue:
+        assert queue.items["slow"].task == before["slow"].task
+
+
+async def test_a_stop_cuts_the_acceptance_short_and_it_runs_again(bench, item, tmp_path):
+    bench = bench(model=play("done"))
+    flag = tmp_path / "flag"
+    items = [item(accept=f"test -e {flag} || {{ touch {tmp_path}/began; sleep 60; }}")]
+    with Queue(bench.records) as queue:
+        await queue.add(items)
+        batch = bench.build(queue)
+        running = asyncio.create_task(batch.run())
+        while not (tmp_path / "began").exists():
+            await asyncio.sleep(0.02)
+        batch.stop()
+        async with asyncio.timeout(30):
+            assert await running
+        assert queue.items["one"].outcome is None
+    flag.touch()
+    done = (await bench.run(*items))["one"]
+    assert (done.ending, done.requests) == (Ending.PASSED, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.3])
+async def test_a_stop_ends_a_batch_at_any_moment(bench, item, seconds):
+    hang = Turn("thinks", delay=3600)
+    bench = bench(model=play(hang))
+    with Queue(bench.records) as queue:
+        await queue.add([item(id=f"i{number}") for number in range(8)])
+        batch = bench.build(queue, 8)
+        running = asyncio.create_task(batch.run())
+        await asyncio.sleep(seconds)
+        batch.stop()
+        async with asyncio.timeout(60):
+            assert await running
+        assert [one.outcome for one in queue.items.values()] == [None] * 8
+
+
+async def test_no_more_items_run_at_once_than_are_wanted(bench, item):
+    wait = Turn(calls=(Call("execute_command", {"command": "sleep 0.2"}),))
+    bench = bench(model=play(wait, "done"))
+    most = 0
+    with Queue(bench.records) as queue:
+        await queue.add([item(id=f"i{number}") for number in range(5)])
+        batch = bench.build(queue, 2, _yolo(bench), note=lambda id: count())
+
+        def count() -> None:
+            nonlocal most
+            most = max(most, sum(batch.read_state(id) is not None for id in queue.items))
+
+        await batch.run()
+    assert most == 2
+
+
+async def test_a_place_goes_only_when_it_is_not_to_be_kept(bench, item, repository):
+    for number, (keep, left) in enumerate({"all": 2, "failed": 1, "none": 0}.items()):
+        here = bench(good=play(EDIT, "done", name="good"), bad=play("done", name="bad"))
+        good, bad = (model.name for model in here.models.values())
+        here.records, here.places = (path.with_name(f"b{number}") for path in (here.records, here.places))
+        items = [
+            item(id="good", model=good, accept=PASSES, place=PlaceKind.COPY),
+            item(id="bad", model=bad, accept=PASSES, place=PlaceKind.COPY),
+        ]
+        await here.run(*items, manner=replace(_yolo(here), keep=keep))
+        assert len([*(here.places / "places").iterdir()]) == left
+        assert (here.records / "results" / "good.patch").read_bytes()
+
+
+async def test_a_report_counts_endings_and_knows_how_sure_it_is(bench, item):
+    bench = bench(good=play(EDIT, "done", name="good"), bad=play("done", name="bad"))
+    good, bad = (model.name for model in bench.models.values())
+    items = [item(id=f"i{number}", model=good if number else bad, accept=PASSES) for number in range(4)]
+    await bench.run(*items)
+    with Queue(bench.records) as queue:
+        report = make_report("b", queue.items.values())
+    assert (report.items, report.ended, report.passed, report.rate) == (4, 4, 3, 0.75)
+    assert report.interval == (0.3006, 0.9544)
+    assert report.failures == {"rejected: exit code 1": 1}
+    assert report.requests == 7
+
+
+def _yolo(bench) -> Manner:
+    model = next(iter(bench.models.values())).name
+    return Manner(Choices(unattended=True), TaskOptions(model=model, approval_mode=ApprovalMode.YOLO))
