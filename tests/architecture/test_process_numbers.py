@@ -21,6 +21,7 @@ READING = {
     "hosts/keeper.py": "the processes below its own, which it adopts",
 }
 NAMING = {
+    OWNER: "whether a process is this one",
     "protocol/file_locks.py": "tells a person who holds a lock; whether it is held, the kernel says",
     "services/imports.py": "a name that no other process writes to; leftovers are known by their lock",
     "hosts/sandbox/sandbox.py": "a name that no other process writes to",
