@@ -85,4 +85,5 @@ def test_only_one_module_reads_what_the_system_knows_of_a_process_to_know_it_aga
 def test_whoever_keeps_the_number_of_a_process_keeps_its_start():
     modules = parse_modules()
     assert {module for module, tree in modules.items() if names_itself(tree)} == KEEPING | NAMING.keys()
-    assert {module for module in KEEPING if {"is_running", "read_start"} <= imports(modules[module])} == KEEPING
+    starts = {"read_start", "read_own_start"}
+    assert all("is_running" in (found := imports(modules[module])) and starts & found for module in KEEPING)
