@@ -37,7 +37,7 @@ COMMANDS = {
     "fork": Command("start a new task from any point of a task", "commands.tasks.fork", "args.tasks"),
     "replay": Command("re-run a recorded task without a model", "commands.tasks.replay", "args.tasks"),
     "import": Command("import conversations from Cline and other agents", "commands.tasks.import_", "args.tasks"),
-    "export": Command("write a task as Markdown, HTML or JSON lines", "commands.tasks.export", "args.tasks"),
+    "export": Command("write a task as a document, JSON lines or a trajectory", "commands.tasks.export", "args.tasks"),
     "checkpoints": Command("list, compare or restore checkpoints of a workspace", "commands.checkpoints", "args.tasks"),
     "worktrees": Command("list, compare, merge and discard worktrees", "commands.worktrees", "args.tasks"),
     "storage": Command("show disk usage, and free space", "commands.storage", "args.tasks"),

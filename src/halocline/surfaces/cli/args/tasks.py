@@ -10,6 +10,8 @@ REASONS = tuple(reason.value for reason in StopReason)
 """The same ends as `--json` names them."""
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
+EXPORTED = ("markdown", "html", "jsonl", "atif")
+"""Formats of an export."""
 TASK_ID = "task ID, or its start or end"
 PICKED = f"{TASK_ID}; without one, pick a task"
 ALL_STEPS = "print all steps; into a pipe or file all are always written"
@@ -188,7 +190,7 @@ def import_parser() -> Parser:
 def export_parser() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
     add_task(parser)
-    parser.add_argument("-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="the format")
+    parser.add_argument("-f", "--format", choices=EXPORTED, default="markdown", help="the format")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
     return parser
 
