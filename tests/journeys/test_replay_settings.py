@@ -64,6 +64,8 @@ OTHER = {
     "sandbox": "require",
     "sandbox_network": True,
     "sandbox_git_writes": False,
+    "traces": True,
+    "trace_contents": True,
     "sandbox_writable": ("/tmp",),
     "sandbox_processes": 1,
     "sandbox_file_size": 1.0,

@@ -4,8 +4,8 @@ Queries on tasks are in `runtime.task_queries`. What people administer is behind
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +15,8 @@ from halocline import checkpoints, runtime, services
 from halocline.context import user_files
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.subagents import SubagentStarted
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime import prompts, rules
@@ -80,6 +82,25 @@ class Client(TaskQueries):
     def build_redactor(self) -> Callable[[str], str]:
         """Return what replaces keys in texts for others to read. It knows those of now: build one for each export."""
         return self._controller.assemblies.own.secrets.build_redactor_for_others()
+
+    def send_spans(self, task: str) -> int:
+        """Send a task and its sub-agents to a collector of traces, as they would have been while they ran.
+
+        Return the number of spans. Raises UsageError and TaskNotFound.
+        """
+        from halocline.protocol.traces.spans import list_spans
+
+        own = self._controller.assemblies.own
+        contents = own.settings.trace_contents
+        spans = (span for events in self._read_tree(task) for span in list_spans(events, contents=contents))
+        return runtime.traces.send_spans(spans, self.build_redactor(), own.env)
+
+    def _read_tree(self, task: str) -> Iterator[list[DurableEvent]]:
+        """Yield the events of a task, and of its sub-agents as far as their logs are there."""
+        yield (past := self.past(task))
+        for child in {event.child for event in past if isinstance(event, SubagentStarted)}:
+            with suppress(TaskNotFound):
+                yield from self._read_tree(child)
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""

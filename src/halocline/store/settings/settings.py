@@ -153,6 +153,17 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_file_size: Annotated[
         Amount | None, Says(description="Maximum size of a file that a sandboxed command writes, in megabytes.")
     ] = None
+    traces: Annotated[
+        bool,
+        Says(
+            description="Send what tasks do as spans to a collector of OpenTelemetry, at the address in "
+            "`OTEL_EXPORTER_OTLP_ENDPOINT`; needs the extra `otel`."
+        ),
+    ] = False
+    trace_contents: Annotated[
+        bool,
+        Says(description="Send prompts, replies, commands and results with the spans, without keys of a known form."),
+    ] = False
     hide_keys: Annotated[
         bool,
         Says(

@@ -1,6 +1,7 @@
 """`halo export`: write a task as a document, its events or a trajectory."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from halocline.protocol.messages import Image
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.export.task import Form, export_task
+from halocline.surfaces.figures import format_plural
 
 SHORT = 16
 """Characters of an image's hash in its file's name."""
@@ -18,7 +20,10 @@ SHORT = 16
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    past, form = client.past(choose_task(client, arguments.id)), Form(arguments.format)
+    task = choose_task(client, arguments.id)
+    if arguments.format == "otlp":
+        return _send_spans(client, task, arguments.output)
+    past, form = client.past(task), Form(arguments.format)
     keep_image = _keep_images(client, Path(arguments.output)) if arguments.output else None
     try:
         text = export_task(past, form, client.build_redactor(), client.past, keep_image)
@@ -28,6 +33,13 @@ def command(arguments: argparse.Namespace) -> int:
             print_raw(text, end="")
     except OSError as error:
         raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
+    return 0
+
+
+def _send_spans(client: Client, task: str, output: str | None) -> int:
+    if output:
+        raise UsageError("Spans are sent to a collector, not written.", "Set OTEL_EXPORTER_OTLP_ENDPOINT, without -o.")
+    print(f"Sent {format_plural(client.send_spans(task), 'span')}.", file=sys.stderr)
     return 0
 
 

@@ -1,0 +1,7 @@
+"""Figures of tasks for Prometheus."""
+
+from halocline.services.metrics import (
+    CONTENT_TYPE as CONTENT_TYPE,
+    Metrics as Metrics,
+    MetricsCollector as MetricsCollector,
+)
