@@ -66,6 +66,7 @@ OTHER = {
     "sandbox_git_writes": False,
     "traces": True,
     "trace_contents": True,
+    "log_format": "json",
     "sandbox_writable": ("/tmp",),
     "sandbox_processes": 1,
     "sandbox_file_size": 1.0,

@@ -1,10 +1,10 @@
 import pytest
 from tests.journeys.conftest import Journey
 
-from halocline.client.metrics import Metrics, MetricsCollector
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, Usage
 from halocline.providers.scripted.model import Call, Turn
+from halocline.services.metrics import Metrics, MetricsCollector
 
 
 @pytest.fixture

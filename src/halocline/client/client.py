@@ -88,12 +88,9 @@ class Client(TaskQueries):
 
         Return the number of spans. Raises UsageError and TaskNotFound.
         """
-        from halocline.protocol.traces.spans import list_spans
-
         own = self._controller.assemblies.own
-        contents = own.settings.trace_contents
-        spans = (span for events in self._read_tree(task) for span in list_spans(events, contents=contents))
-        return runtime.traces.send_spans(spans, self.build_redactor(), own.env)
+        logs, contents = self._read_tree(task), own.settings.trace_contents
+        return runtime.traces.send_logs(logs, self.build_redactor(), own.env, contents=contents)
 
     def _read_tree(self, task: str) -> Iterator[list[DurableEvent]]:
         """Yield the events of a task, and of its sub-agents as far as their logs are there."""
@@ -101,6 +98,14 @@ class Client(TaskQueries):
         for child in {event.child for event in past if isinstance(event, SubagentStarted)}:
             with suppress(TaskNotFound):
                 yield from self._read_tree(child)
+
+    async def collect_report(self, task: str, workspace: Path) -> "tuple[services.report.Part, ...]":
+        """Collect what a bundle about a task has, without keys. Raises TaskNotFound."""
+        return await services.report.collect_report(self._controller.assemblies.own, self.past(task), workspace)
+
+    def write_report(self, parts: "Sequence[services.report.Part]", path: Path) -> None:
+        """Write a bundle as a new file. Raises UsageError."""
+        services.report.write_report(parts, path)
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""
@@ -379,6 +384,11 @@ class Client(TaskQueries):
     @property
     def terminal_settings(self) -> "TerminalSettings":
         return self._controller.assemblies.own.settings.terminal
+
+    @property
+    def logs_json(self) -> bool:
+        """True if the program's own log is to be lines of JSON."""
+        return self._controller.assemblies.own.settings.log_format == "json"
 
     def requires_sandbox(self, workspace: str) -> bool:
         """True if no command of a task in this folder may run outside a sandbox, by the person or the project."""

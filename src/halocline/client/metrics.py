@@ -1,7 +1,3 @@
 """Figures of tasks for Prometheus."""
 
-from halocline.services.metrics import (
-    CONTENT_TYPE as CONTENT_TYPE,
-    Metrics as Metrics,
-    MetricsCollector as MetricsCollector,
-)
+from halocline.services.metrics import CONTENT_TYPE as CONTENT_TYPE, MetricsCollector as MetricsCollector

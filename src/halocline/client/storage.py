@@ -1,5 +1,6 @@
-"""Stored tasks: sizes, pruning, statistics; signed-in browsers."""
+"""Stored tasks: sizes, pruning, statistics; signed-in browsers; the program's own log."""
 
+from halocline.runtime.error_log import print_json_log as print_json_log
 from halocline.services.storage import (
     PrunePlan as PrunePlan,
     Storage as Storage,

@@ -70,7 +70,7 @@ class Controller:
         self.assemblies = AssembliesInForce(assembly)
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.pass_on)
-        self._program_log = ProgramLog(assembly.home.logs)
+        self._program_log = ProgramLog(assembly.home.logs, as_json=assembly.settings.log_format == "json")
         self._traces: TraceSender | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._answer_notes = AnswerNotes()

@@ -13,10 +13,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from halocline._version import __version__
+from halocline.installation import extra_command
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.state.state import State
-from halocline.protocol.traces.spans import Span, SpanProjection
+from halocline.protocol.traces.spans import Span, SpanProjection, list_spans
 from halocline.runtime.error_log import LOGGER
 from halocline.task.log import Log, read_log
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 Redact = Callable[[str], str]
-NOT_INSTALLED = "No traces are sent: OpenTelemetry is not installed. Install the extra: pip install 'halocline[otel]'"
 PATIENCE = 5.0
 """Seconds that a collector has to take a request, if no variable says so, and that the end of a process waits."""
 MOST_AT_ONCE = 500
@@ -47,7 +47,7 @@ class TraceSender:
         if not is_wanted(self._environment):
             return ()
         if not is_installed():
-            return (NOT_INSTALLED,)
+            return (f"No traces are sent: OpenTelemetry is not installed. To install it: {extra_command('otel')}",)
         projection = SpanProjection(contents=contents, after=state.seq)
         for event in read_log(log.path):  # a turn that another process left open ends here
             projection.add(event)
@@ -96,17 +96,18 @@ class _Follower:
         """Do nothing: a turn that a process leaves open is ended by the next one."""
 
 
-def send_spans(spans: Iterable[Span], redact: Redact, environment: Mapping[str, str] = os.environ) -> int:
-    """Send finished spans and wait until a collector took them; return their number. Raises UsageError."""
+def send_logs(
+    logs: Iterable[Iterable[ev.DurableEvent]], redact: Redact, environment: Mapping[str, str], *, contents: bool
+) -> int:
+    """Send the spans of whole logs and wait until a collector took them; return their number. Raises UsageError."""
     if not is_installed():
-        raise UsageError("OpenTelemetry is not installed.", "Install the extra: pip install 'halocline[otel]'")
-    from opentelemetry.sdk.trace.export import SpanExportResult
-
+        raise UsageError("OpenTelemetry is not installed.", f"Install it: {extra_command('otel')}")
     messages = pass_on_messages()
     exporter, resource = build_exporter(environment), describe_process(environment)
+    spans = (span for events in logs for span in list_spans(events, contents=contents))
     made = [to_sdk_span(span, resource, redact) for span in spans]
     for at in range(0, len(made), MOST_AT_ONCE):
-        if exporter.export(made[at : at + MOST_AT_ONCE]) is not SpanExportResult.SUCCESS:
+        if exporter.export(made[at : at + MOST_AT_ONCE]).name != "SUCCESS":
             said = f" {messages.last}" if messages.last else ""
             raise UsageError(f"The collector did not take the spans.{said}", "See OTEL_EXPORTER_OTLP_ENDPOINT.")
     exporter.shutdown()

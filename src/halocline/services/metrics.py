@@ -1,6 +1,6 @@
 """Figures of all tasks for Prometheus, counted from events: requests, tokens, cost, calls, errors and durations.
 
-`Metrics` is pure: whoever has events may fill one. `MetricsCollector` fills one from the logs of a home, whichever
+`Metrics` is pure: any events fill one. `MetricsCollector` fills one from the logs of a home, whichever
 processes write them. Counts begin with it, as Prometheus expects of a process that starts.
 """
 

@@ -153,6 +153,10 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_file_size: Annotated[
         Amount | None, Says(description="Maximum size of a file that a sandboxed command writes, in megabytes.")
     ] = None
+    log_format: Annotated[
+        Literal["text", "json"],
+        Says(description="Form of the program's own log (bugs that a task survived): text, or json, a line an entry."),
+    ] = "text"
     traces: Annotated[
         bool,
         Says(

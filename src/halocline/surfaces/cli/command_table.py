@@ -36,6 +36,7 @@ COMMANDS = {
     "tasks": Command("list, search, show, rename, tag or delete tasks", "commands.tasks.manage", "args.tasks"),
     "fork": Command("start a new task from any point of a task", "commands.tasks.fork", "args.tasks"),
     "replay": Command("re-run a recorded task without a model", "commands.tasks.replay", "args.tasks"),
+    "report": Command("bundle a task for those who look into a problem", "commands.tasks.report", "args.tasks"),
     "import": Command("import conversations from Cline and other agents", "commands.tasks.import_", "args.tasks"),
     "export": Command("write a task as a document, JSON lines or a trajectory", "commands.tasks.export", "args.tasks"),
     "checkpoints": Command("list, compare or restore checkpoints of a workspace", "commands.checkpoints", "args.tasks"),

@@ -55,6 +55,7 @@ def web_parser() -> Parser:
     add("--tls-cert", metavar="FILE", default="", help="encrypt with your own certificate (PEM, with its chain)")
     add("--tls-key", metavar="FILE", default="", help="its private key; default: in the same file")
     add("--metrics-token", metavar="FILE", default="", help="file with the token that /metrics takes from Prometheus")
+    add("--log-format", choices=("text", "json"), default="text", help="json prints what it logs, a line an entry")
     add("--install", action="store_true", help="run it as your own systemd service, with these arguments, and exit")
     add("--uninstall", action="store_true", help="stop and remove that service, and exit")
     add("--no-open", dest="open", action="store_false", help="do not open a browser")
@@ -195,6 +196,15 @@ def export_parser() -> Parser:
     add_task(parser)
     parser.add_argument("-f", "--format", choices=EXPORTED, default="markdown", help="the format")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
+    return parser
+
+
+def report_parser() -> Parser:
+    about = "Bundle a task, your settings and what halo doctor finds, without keys. It is shown first and never sent."
+    parser = Parser(prog="halo report", description=about)
+    add_task(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: halocline-report-ID.zip")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     return parser
 
 
