@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         instructions as instructions,
         mcp as mcp,
         mentions as mentions,
-        metrics as metrics,
         models as models,
         options as options,
         plugins as plugins,

@@ -103,10 +103,6 @@ class Client(TaskQueries):
         """Collect what a bundle about a task has, without keys. Raises TaskNotFound."""
         return await services.report.collect_report(self._controller.assemblies.own, self.past(task), workspace)
 
-    def write_report(self, parts: "Sequence[services.report.Part]", path: Path) -> None:
-        """Write a bundle as a new file. Raises UsageError."""
-        services.report.write_report(parts, path)
-
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""
         self._controller.editor = state

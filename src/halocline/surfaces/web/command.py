@@ -29,7 +29,7 @@ from halocline.surfaces.web import static_files, user_service
 from halocline.surfaces.web.auth import Keys
 from halocline.surfaces.web.bundle import SCRIPT
 from halocline.surfaces.web.certificate import Certificate, check_certificate, keep_certificate
-from halocline.surfaces.web.metrics import read_token
+from halocline.surfaces.web.handlers.metrics import read_token
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.site import LONGEST_FRAME, build_site
 from halocline.surfaces.web.timeouts import PatientConnection

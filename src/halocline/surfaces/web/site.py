@@ -9,11 +9,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from halocline.surfaces.web import metrics, static_files
+from halocline.surfaces.web import static_files
 from halocline.surfaces.web.auth import COOKIE, Keys
 from halocline.surfaces.web.connection import PageConnection
 from halocline.surfaces.web.entry import open_session, register_browser, until_signed_out
 from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
+from halocline.surfaces.web.handlers import metrics
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.task_view.views import TaskViews

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from halocline.client.options import Choices
+from halocline.client.storage import write_report
 from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
@@ -25,6 +26,6 @@ def command(arguments: argparse.Namespace) -> int:
     print(f"\n{WARNING}")
     if not (arguments.yes or ask_yes_no("Write it? Nothing is sent.")):
         raise UsageError("Nothing was written.", "To write it without confirmation: --yes")
-    client.write_report(parts, path)
+    write_report(parts, path)
     print(f"Written. To replay it: unzip {path}, then halo replay {parts[0].name}")
     return 0

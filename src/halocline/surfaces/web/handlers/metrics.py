@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from halocline.client.metrics import CONTENT_TYPE, MetricsCollector
+from halocline.client.storage import CONTENT_TYPE, MetricsCollector
 from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 
