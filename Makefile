@@ -78,6 +78,7 @@ other-programs:
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.mcp.conformance.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
+	@$(BIN)/python -m tests.surfaces.harbor_set_up
 	@$(BIN)/python -m tests.surfaces.web.set_up
 	@$(if $(CI),$(BIN)/python -m tests.surfaces.vscode.set_up)
 

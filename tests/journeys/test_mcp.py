@@ -16,6 +16,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, Scope
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
+from halocline.protocol.traces.context import header_for_call
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.sections import McpSettings
@@ -67,6 +68,20 @@ async def test_a_tool_of_a_server_is_called_as_any_other(journey, servers):
     await journey.run(echo("over there"), DONE)
     assert journey.results == ["over there"]
     assert journey.of(ev.ToolCallStarted)[0].title == 'test/echo {"text":"over there"}'
+
+
+async def test_a_server_gets_the_place_of_its_call_in_the_trace(journey, servers, monkeypatch):
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
+    servers(test="traced")
+    await journey.run(echo(id="c1"), DONE, traces=True)
+    started = journey.logged[0]
+    assert journey.results == [header_for_call(journey.task, started.trace, "c1")]
+
+
+async def test_without_traces_a_server_gets_none(journey, servers):
+    servers(test="traced")
+    await journey.run(echo(), DONE)
+    assert journey.results == ["None"]
 
 
 async def test_tools_of_one_name_are_offered_once_and_the_person_hears_of_the_others(journey, servers):

@@ -102,6 +102,8 @@ def call(number, params):
     name, arguments = params["name"], params.get("arguments") or {}
     if name == "research":
         return {"task": task("working")} if "task" in params else None
+    if "traced" in HOW:
+        return {"content": [{"type": "text", "text": str(params.get("_meta", {}).get("traceparent"))}]}
     if "crash" in HOW:
         sys.stderr.write("I cannot go on.\n")
         sys.stderr.flush()

@@ -4,8 +4,8 @@ Queries on tasks are in `runtime.task_queries`. What people administer is behind
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +15,8 @@ from halocline import checkpoints, runtime, services
 from halocline.context import user_files
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.subagents import SubagentStarted
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime import prompts, rules
@@ -80,6 +82,26 @@ class Client(TaskQueries):
     def build_redactor(self) -> Callable[[str], str]:
         """Return what replaces keys in texts for others to read. It knows those of now: build one for each export."""
         return self._controller.assemblies.own.secrets.build_redactor_for_others()
+
+    def send_spans(self, task: str) -> int:
+        """Send a task and its sub-agents to a collector of traces, as they would have been while they ran.
+
+        Return the number of spans. Raises UsageError and TaskNotFound.
+        """
+        own = self._controller.assemblies.own
+        logs, contents = self._read_tree(task), own.settings.trace_contents
+        return runtime.traces.send_logs(logs, self.build_redactor(), own.env, contents=contents)
+
+    def _read_tree(self, task: str) -> Iterator[list[DurableEvent]]:
+        """Yield the events of a task, and of its sub-agents as far as their logs are there."""
+        yield (past := self.past(task))
+        for child in {event.child for event in past if isinstance(event, SubagentStarted)}:
+            with suppress(TaskNotFound):
+                yield from self._read_tree(child)
+
+    async def collect_report(self, task: str, workspace: Path) -> "tuple[services.report.Part, ...]":
+        """Collect what a bundle about a task has, without keys. Raises TaskNotFound."""
+        return await services.report.collect_report(self._controller.assemblies.own, self.past(task), workspace)
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""
@@ -358,6 +380,11 @@ class Client(TaskQueries):
     @property
     def terminal_settings(self) -> "TerminalSettings":
         return self._controller.assemblies.own.settings.terminal
+
+    @property
+    def logs_json(self) -> bool:
+        """True if the program's own log is to be lines of JSON."""
+        return self._controller.assemblies.own.settings.log_format == "json"
 
     def requires_sandbox(self, workspace: str) -> bool:
         """True if no command of a task in this folder may run outside a sandbox, by the person or the project."""

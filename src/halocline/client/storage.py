@@ -1,5 +1,8 @@
-"""Stored tasks: sizes, pruning, statistics; signed-in browsers."""
+"""Stored tasks: sizes, pruning, statistics; signed-in browsers; the program's own log."""
 
+from halocline.runtime.error_log import print_json_log as print_json_log
+from halocline.services.metrics import CONTENT_TYPE as CONTENT_TYPE, MetricsCollector as MetricsCollector
+from halocline.services.report import write_report as write_report
 from halocline.services.storage import (
     PrunePlan as PrunePlan,
     Storage as Storage,

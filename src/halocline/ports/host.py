@@ -153,7 +153,8 @@ class ShellCommand(Value, frozen=True):
     allowed it to run without the sandbox. `call` is the id of the tool call that it belongs to. `written` is the
     command as the model wrote it, where the `text` is another form of it. In a sandbox it cannot read what `hides`
     says, nor secret files unless a person allowed it to (`shows_secrets`). A `fresh` one neither gets the folder and
-    the variables that earlier commands left, nor leaves its own.
+    the variables that earlier commands left, nor leaves its own. `traceparent` is the place of the call in a trace, for
+    programs that send spans of their own; empty: in none.
     """
 
     text: str
@@ -168,6 +169,7 @@ class ShellCommand(Value, frozen=True):
     hides: Hides | None = None
     shows_secrets: bool = False
     fresh: bool = False
+    traceparent: str = ""
 
 
 class Left(StrEnum):

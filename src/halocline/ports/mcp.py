@@ -35,13 +35,17 @@ Sample = Callable[[Wanted, str], Awaitable[SampledReply]]
 
 
 class Caller(Value, frozen=True):
-    """The caller of a tool: what a server can use while it serves the call. `call` and `task` are ids in the log."""
+    """The caller of a tool: what a server can use while it serves the call. `call` and `task` are ids in the log.
+
+    `traceparent` is the call's place in a trace; empty: in none.
+    """
 
     call: str
     progress: Callable[[str], None]
     ask: Ask
     task: str = ""
     sample: Sample | None = None
+    traceparent: str = ""
 
 
 class PromptArgument(Value, frozen=True):

@@ -212,7 +212,7 @@ class CurrentCall(Value, frozen=True):
 
     `judged_command` is the read-only form of its command that runs in the place of what the model wrote;
     `mixed_command` is that text with its parts that read in such forms; `left_out` says what those leave
-    out. `hides` and `shows_secrets` are as in `ShellCommand`.
+    out. `hides`, `shows_secrets` and `traceparent` are as in `ShellCommand`.
     """
 
     id: str = ""
@@ -222,6 +222,7 @@ class CurrentCall(Value, frozen=True):
     hides: Hides | None = None
     shows_secrets: bool = False
     left_out: str = ""
+    traceparent: str = ""
 
 
 class TaskView(Value, frozen=True):

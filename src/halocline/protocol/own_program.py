@@ -33,7 +33,7 @@ ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(LOOKING) | set_of(
     """
     acp attach background batch board checkpoints commit-message config context demo editor explain export fix fork
-    import improve login logout logs memory replay run send stats stop storage tasks todos web
+    import improve login logout logs memory replay report run send stats stop storage tasks todos web
     """
 )
 """All commands; a test compares them with the command line."""

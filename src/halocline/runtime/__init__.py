@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         apply_command as apply_command,
         litter as litter,
         resume as resume,
+        traces as traces,
         uploads as uploads,
     )
 else:

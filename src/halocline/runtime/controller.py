@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from halocline.ports.subagents import Subagents
     from halocline.runtime.attach.remote_task import Attached
     from halocline.runtime.prompts.command_files import SlashEntries
+    from halocline.runtime.traces import TraceSender
     from halocline.task.stream import Stream
 
 
@@ -69,7 +70,8 @@ class Controller:
         self.assemblies = AssembliesInForce(assembly)
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.pass_on)
-        self._program_log = ProgramLog(assembly.home.logs)
+        self._program_log = ProgramLog(assembly.home.logs, as_json=assembly.settings.log_format == "json")
+        self._traces: TraceSender | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._answer_notes = AnswerNotes()
         self.here = FoldersHere(folders)
@@ -92,7 +94,7 @@ class Controller:
             model = with_recording(model, recorder, log)
             task = build_task(assembly, log, new, workspace, model, options, plugins)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
-            started = start_event(assembly, workspace, options, chosen.names, skills, rules, new.roots)
+            started = start_event(assembly, workspace, options, chosen.names, skills, rules, new.roots, name)
             task.emit(started, *([rules.event] if rules.event else []))
             report_plugins(task, plugins)
             tools = assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
@@ -267,6 +269,8 @@ class Controller:
         async with AsyncExitStack() as parts:  # closes all, also if one fails
             parts.callback(self._program_log.close)
             parts.push_async_callback(self.assemblies.own.close)
+            if self._traces:
+                parts.push_async_callback(asyncio.to_thread, self._traces.close)
             while self._open:
                 parts.push_async_callback(self._open.popitem()[1].close)
         for outcome in (*served, *lost, *last):
@@ -290,6 +294,7 @@ class Controller:
         self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), repairs: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
+        remarks += self._follow_in_trace(task)
         if isinstance(subagents := task.host.tools.subagents, LazySubagents):
             subagents.bind(lambda: self._build_subagents(task, subagents))
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
@@ -299,6 +304,15 @@ class Controller:
         self._open[name] = opened = OpenTask(task, serving, model, asyncio.create_task(socket), remarks)
         serve_queue(opened, self._words_of(task), lambda: self.editor())
         return name
+
+    def _follow_in_trace(self, task: Task) -> tuple[str, ...]:
+        """Send the spans of a task, if the person wants them. Return why they cannot be sent, if so."""
+        settings = self.assemblies.own.settings
+        if not settings.traces:
+            return ()
+        if self._traces is None:
+            self._traces = runtime.traces.TraceSender(self.assemblies.own.secrets.build_redactor_for_others())
+        return self._traces.follow(task.log, task.state, contents=settings.trace_contents)
 
     def _build_subagents(self, task: Task, lazy: LazySubagents) -> "Subagents":
         from halocline.runtime.subagents.runner import Subtasks, TaskRuntime

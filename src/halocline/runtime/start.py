@@ -19,6 +19,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.kinds import Mode
 from halocline.protocol.state.state import State
+from halocline.protocol.traces.context import begin_trace
 from halocline.providers.wrappers.per_mode import name_in
 from halocline.runtime import attach, rules
 from halocline.runtime.assembly.assembly import Assembly
@@ -47,6 +48,7 @@ def start_event(
     skills: Found,
     rules: Beginning,
     roots: tuple[str, ...] = (),
+    task: str = "",
 ) -> ev.TaskStarted:
     """Build a task's first event; `names` are its models. Raises SettingsError."""
     settings = assembly.settings
@@ -72,6 +74,7 @@ def start_event(
         limits=assembly.limits(),
         server=assembly.find_server(names[mode], names[Mode.ACT]),
         folder_mark=read_mark(workspace),
+        trace=begin_trace(task, assembly.shared.environment) if settings.traces else "",
     )
 
 

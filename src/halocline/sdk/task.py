@@ -195,13 +195,13 @@ class Task:
         return tuple(Diff(file.path, file.diff, file.added or 0, file.removed or 0) for file in found.files)
 
     def export(self, form: str = "markdown") -> str:
-        """Return the whole task as `markdown`, `html` or `jsonl` (its events), without known secrets.
+        """Return the whole task as `markdown`, `html`, `jsonl` (its events) or `atif`, without known secrets.
 
         Raises UsageError for another form.
         """
         if form not in [*Form]:
             raise UsageError(f"{form!r} is no form of an export.", f"Choose one of {', '.join(Form)}.")
-        return export_task(self.past, Form(form), self._client.build_redactor())
+        return export_task(self.past, Form(form), self._client.build_redactor(), self._client.past)
 
     async def close(self) -> None:
         """Close the task once its turn has ended. Raises the error that broke it, if one did."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         models as models,
         plugins as plugins,
         replay as replay,
+        report as report,
         settings as settings,
         tasks as tasks,
         themes as themes,

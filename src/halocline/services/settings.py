@@ -100,6 +100,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Browser": ["browser", "browser_executable", "browser_remote", "browser_viewport"],
     "Hooks": ["hooks", "hook_folders", "hook_timeout", "hook_failures"],
+    "Traces and logs": ["traces", "trace_contents", "log_format"],
     "Terminal": ["terminal"],
 }
 """Settings by section, in display order."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Text, Usage
+from halocline.protocol.state.throughput import tokens_per_second
 from halocline.protocol.values import Value
 from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, known_part, model_name
 
@@ -24,10 +25,14 @@ Report = ev.UsageReported | ev.McpSampled | ev.SideQuestionAnswered | SubagentEn
 
 
 class Step(Value, frozen=True):
-    """One request, with a report for each attempt that has usage, each MCP sampling, side question and sub-agent."""
+    """One request, with a report for each attempt that has usage, each MCP sampling, side question and sub-agent.
+
+    `speed` is in output tokens per second, from the first one on; None if it is unknown.
+    """
 
     model: str
     reports: tuple[Report, ...] = ()
+    speed: float | None = None
 
     @property
     def usage(self) -> Usage | None:
@@ -53,6 +58,7 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
     """Collect the turns of a log."""
     prompts: list[str] = []
     steps: list[list[Step]] = []
+    sent: ev.StepStarted | None = None
     for event in events:
         match event:
             case ev.TurnStarted():
@@ -60,12 +66,14 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
                 prompts.append(text.split("\n", 1)[0])
                 steps.append([])
             case ev.StepStarted() if steps:
+                sent = event
                 steps[-1].append(Step(event.model))
             case ev.UsageReported() | ev.McpSampled() | ev.SideQuestionAnswered() | SubagentEnded() if (
                 steps and steps[-1] and _is_counted(event)
             ):
                 last = steps[-1][-1]
-                steps[-1][-1] = replace(last, reports=(*last.reports, event))
+                speed = tokens_per_second(sent, event) if sent and isinstance(event, ev.UsageReported) else last.speed
+                steps[-1][-1] = replace(last, reports=(*last.reports, event), speed=speed)
     return [Turn(prompt, tuple(took)) for prompt, took in zip(prompts, steps, strict=True)]
 
 
@@ -80,7 +88,8 @@ def cost_table(turns: Sequence[Turn]) -> list[str]:
     for number, turn in enumerate(turns, 1):
         lines += [f"Turn {number} · {turn.prompt}", _HEAD]
         lines += [
-            _cost_line(f"step {at}", [step]) + f"  {model_name(step.model)}" for at, step in enumerate(turn.steps, 1)
+            _cost_line(f"step {at}", [step]) + f"  {model_name(step.model)}{_describe_speed(step)}"
+            for at, step in enumerate(turn.steps, 1)
         ]
         lines += [_cost_line("sum", turn.steps) + _left_out(turn.steps), ""]
     steps = [step for turn in turns for step in turn.steps]
@@ -112,6 +121,10 @@ def _cost_line(name: str, steps: Sequence[Step]) -> str:
     cells = [format_count(number) if known else UNKNOWN for number in amounts]
     cells.append(UNKNOWN if cost is None else f"{cost:.4f}")
     return f"  {name}".ljust(_NAME) + "".join(cell.rjust(_COLUMN) for cell in cells)
+
+
+def _describe_speed(step: Step) -> str:
+    return "" if step.speed is None else f" · {step.speed:.0f} tokens/s"
 
 
 def _sum_costs(steps: Sequence[Step]) -> float | None:

@@ -116,6 +116,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         written=input.command,
         hides=ctx.call.hides,
         shows_secrets=ctx.call.shows_secrets,
+        traceparent=ctx.call.traceparent,
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"

@@ -99,7 +99,9 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
             return None  # the server sees a cancelled question; the call itself continues
 
     sent = fit_arguments(input, tool)
-    content = await ctx.host.mcp.call(tool, sent, Caller(ctx.call.id, ctx.report, ask))
+    content = await ctx.host.mcp.call(
+        tool, sent, Caller(ctx.call.id, ctx.report, ask, traceparent=ctx.call.traceparent)
+    )
     return await show_content(content, ctx)
 
 

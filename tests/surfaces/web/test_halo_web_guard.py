@@ -14,7 +14,7 @@ from halocline.surfaces.web.site import OPEN
 from halocline.surfaces.web.static_files import read_version
 
 OWN = f"/{read_version()}/static"
-PROTECTED = ("/session", "/blob/sha256:00", "/export/x.md", "/upload", "/live", "/nothing")
+PROTECTED = ("/session", "/blob/sha256:00", "/export/x.md", "/upload", "/live", "/metrics", "/nothing")
 LEADING_OUT = (
     f"{OWN}/../command.py",
     f"{OWN}/%2e%2e/command.py",

@@ -16,6 +16,7 @@ from halocline.protocol.child_environment import (
     withheld_names,
 )
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.traces.context import NAME as TRACEPARENT
 
 if TYPE_CHECKING:
     from halocline.hosts.sandbox.backends import Held
@@ -105,6 +106,11 @@ class Launcher:
         if held:
             start = declare_environment(in_sandbox(start, self._passed), held.environment)
         return declare_environment(start, own | (_ON_TERMINAL if terminal else {}))
+
+
+def name_trace(traceparent: str) -> dict[str, str]:
+    """Return the variable by which programs join a trace, if there is one."""
+    return {TRACEPARENT: traceparent} if traceparent else {}
 
 
 def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailure:

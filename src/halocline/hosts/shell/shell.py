@@ -21,7 +21,7 @@ from halocline.hosts.shell.ancestry import MARK
 from halocline.hosts.shell.descriptors import open_pipe, open_scratch_file, open_terminal
 from halocline.hosts.shell.job import Job
 from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, wait_until_settled
-from halocline.hosts.shell.launch import Launcher, explain_failed_start
+from halocline.hosts.shell.launch import Launcher, explain_failed_start, name_trace
 from halocline.hosts.shell.output import Capture, Progress, Spool
 from halocline.hosts.shell.processes import Process
 from halocline.hosts.shell.state import ShellState, ShellStates, build_shell_words, left_in
@@ -247,7 +247,7 @@ class LocalShell:
         words = build_shell_words(self._bash, command.text, variables, limits)
         hold = partial(sandbox.hold, shows_secrets=command.shows_secrets) if sandbox else None
         held = await asyncio.to_thread(hold, words, folder, command.hides) if hold else None
-        own = {MARK: f"{mark} {self._home}".rstrip()}
+        own = {MARK: f"{mark} {self._home}".rstrip()} | name_trace(command.traceparent)
         base = self._launcher.build_environment(held, own, judged=command.judged, terminal=command.terminal)
         state = ShellState(state.folder) if command.judged else state
         reading, writing = open_terminal() if command.terminal else open_pipe()

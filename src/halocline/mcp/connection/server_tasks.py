@@ -32,10 +32,14 @@ def needs_task(tool: types.Tool, capabilities: types.ServerCapabilities) -> bool
 
 
 async def call_as_task(
-    session: ClientSession, tool: str, arguments: JsonObject, report: Callable[[str], None]
+    session: ClientSession,
+    tool: str,
+    arguments: JsonObject,
+    report: Callable[[str], None],
+    meta: types.RequestParamsMeta | None = None,
 ) -> types.CallToolResult:
     """Run a tool as a task and return its result. A task that is left early is cancelled on the server."""
-    asked = types.CallToolRequestParams(name=tool, arguments=arguments, task=types.TaskMetadata(ttl=KEPT))
+    asked = types.CallToolRequestParams(name=tool, arguments=arguments, task=types.TaskMetadata(ttl=KEPT), _meta=meta)
     task = await _begin_task(session, types.CallToolRequest(params=asked))
     id = task.task_id
     try:

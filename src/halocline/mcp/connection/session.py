@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import mcp_types as types
 from mcp import Client, MCPError
@@ -145,10 +145,12 @@ class Session:
         async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             report(describe_progress(progress, total, message))
 
+        meta = _place_in_trace(serving.caller)
         if tool in self._task_tools:
-            return await call_as_task(self._client.session, tool, arguments, report)
+            return await call_as_task(self._client.session, tool, arguments, report, meta)
+        call = partial(self._client.call_tool, tool, arguments, progress_callback=report_progress, meta=meta)
         try:
-            return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
+            return await call()
         except MCPError as error:
             if error.code != types.URL_ELICITATION_REQUIRED:
                 raise
@@ -156,7 +158,7 @@ class Session:
                 done = await serving.asks(partial(self._answer_elicitation, page))
                 if done is None or done.action != "accept":
                     raise
-        return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
+        return await call()
 
     async def resources(self) -> str:
         """List resources and templates, one per line. Raises Broken and Refused."""
@@ -294,3 +296,8 @@ async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
     finally:
         with suppress(*TROUBLES):
             await client.__aexit__(None, None, None)
+
+
+def _place_in_trace(caller: Caller) -> types.RequestParamsMeta | None:
+    """Return what a request says of the call behind it (SEP-414)."""
+    return cast(types.RequestParamsMeta, {"traceparent": caller.traceparent}) if caller.traceparent else None

@@ -18,6 +18,7 @@ class TaskStarted(Durable, frozen=True):
     is adopted. `roots` are additional folders of the task. `subtask` marks a sub-agent's task. Logs of older versions
     have no `limits`. `server` is the address that was given for the model's provider, without a password; empty: its
     own. `folder_mark` is what the file system calls the workspace, also when it is renamed; empty if it cannot tell.
+    `trace` is the trace that it belongs to (`protocol/traces/context`), where its spans are sent; otherwise empty.
     """
 
     workspace: str
@@ -37,6 +38,7 @@ class TaskStarted(Durable, frozen=True):
     limits: Limits | None = None
     server: str = ""
     folder_mark: str = ""
+    trace: str = ""
 
 
 class LogRepaired(Durable, frozen=True):

@@ -59,6 +59,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         task=e.task,
         started_at=e.at,
         workspace=e.workspace,
+        trace=e.trace,
         roots=e.roots,
         budget=replace(state.budget, limits=e.limits),
         permissions=state.permissions.given_by(e.subtask),

@@ -85,6 +85,7 @@ class State(Value, frozen=True):
     started_at: float = 0.0
     last_at: float = 0.0
     workspace: str = ""
+    trace: str = ""
     roots: tuple[str, ...] = ()
     labels: Labels = Labels()
     messages: Sequence[msg.Message] = ()

@@ -26,6 +26,7 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.state.subagents import SubagentsState
+from halocline.protocol.traces.context import header_for_call
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
@@ -184,6 +185,7 @@ class ChildBuilder:
                 subtask=plan.subtask,
                 limits=parent.budget.limits,
                 server=assembly.find_server(chosen.name, parent.model.name),
+                trace=header_for_call(parent.task, parent.trace, plan.subtask.call),
             ),
             *([rules.event] if rules.event else []),
             *([PluginsLoaded(plugins=parent.prompt.plugins)] if parent.prompt.plugins else []),

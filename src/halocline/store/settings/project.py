@@ -54,7 +54,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("pass_environment", "sandbox_writable"), _FEWER),
     # Servers, keys and prices: where text and money go is the person's choice alone.
     **dict.fromkeys(("base_url", "providers", "prices", "catalogue_url", "model_aliases", "proxy", "ca_file"), _N),
-    "extra_body": _N,
+    **dict.fromkeys(("extra_body", "traces", "trace_contents", "log_format"), _N),
     # Who gives approvals in the person's place, and by which rule.
     **dict.fromkeys(("judge.model", "judge.rule", "judge.most"), _N),
     **dict.fromkeys(("web_search.engine", "web_search.url", "mcp.registry", "profile", "profiles"), _N),

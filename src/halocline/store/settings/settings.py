@@ -153,6 +153,21 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_file_size: Annotated[
         Amount | None, Says(description="Maximum size of a file that a sandboxed command writes, in megabytes.")
     ] = None
+    log_format: Annotated[
+        Literal["text", "json"],
+        Says(description="Form of the program's own log (bugs that a task survived): text, or json, a line an entry."),
+    ] = "text"
+    traces: Annotated[
+        bool,
+        Says(
+            description="Send what tasks do as spans to a collector of OpenTelemetry, at the address in "
+            "`OTEL_EXPORTER_OTLP_ENDPOINT`; needs the extra `otel`."
+        ),
+    ] = False
+    trace_contents: Annotated[
+        bool,
+        Says(description="Send prompts, replies, commands and results with the spans, without keys of a known form."),
+    ] = False
     hide_keys: Annotated[
         bool,
         Says(

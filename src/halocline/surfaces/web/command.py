@@ -29,6 +29,7 @@ from halocline.surfaces.web import static_files, user_service
 from halocline.surfaces.web.auth import Keys
 from halocline.surfaces.web.bundle import SCRIPT
 from halocline.surfaces.web.certificate import Certificate, check_certificate, keep_certificate
+from halocline.surfaces.web.handlers.metrics import read_token
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.site import LONGEST_FRAME, build_site
 from halocline.surfaces.web.timeouts import PatientConnection
@@ -103,7 +104,10 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
     keys = Keys(_show_code if is_open else None, browsers=Browsers(client.home.browsers))
     hosts = _allowed_hosts(host, port, arguments.allow_host)
     certificate = await asyncio.to_thread(_find_certificate, client.home.certificates, host, arguments)
-    server = _build_server(build_site(tasks, keys, hosts, port, own_address=is_open), certificate)
+    server = _build_server(
+        build_site(tasks, keys, hosts, port, own_address=is_open, token=read_token(arguments.metrics_token)),
+        certificate,
+    )
     origin = f"{'https' if certificate else 'http'}://{_own_address(host)}:{port}"
     bundling = asyncio.create_task(asyncio.to_thread(static_files.read_file, SCRIPT))  # while the browser starts
     _print_address(origin, port, keys, certificate, is_open=is_open)

@@ -14,6 +14,7 @@ from halocline.surfaces.web.auth import COOKIE, Keys
 from halocline.surfaces.web.connection import PageConnection
 from halocline.surfaces.web.entry import open_session, register_browser, until_signed_out
 from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
+from halocline.surfaces.web.handlers import metrics
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.task_view.views import TaskViews
@@ -30,9 +31,9 @@ WRONG_TRY = 0.3
 
 
 def build_site(
-    tasks: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False
+    tasks: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False, token: str = ""
 ) -> ASGIApp:
-    """Build the guarded application. `hosts` are the accepted Host names with port."""
+    """Build the guarded application. `hosts` are the accepted Host names with port, `token` is that of the metrics."""
     cookie_name = f"{COOKIE}-{port}"  # cookies ignore the port: two servers must not share one
     sign_in, live, uploads = SignInRoutes(keys, cookie_name), LivePages(tasks, keys, cookie_name), Uploads(tasks)
     own = f"/{static_files.read_version()}/static"
@@ -47,9 +48,11 @@ def build_site(
         Route("/upload", uploads.upload, methods=["POST"]),
         Route("/blob/{name}", uploads.picture),
         Route("/export/{name}", uploads.export),
+        Route(metrics.PATH, metrics.MetricsRoute(tasks.client, token).answer),
         WebSocketRoute("/live", live.serve),
     ]
-    return Guard(Starlette(routes=routes), hosts, (*OPEN, own), cookie_name, keys.knows, own_address=own_address)
+    unguarded = (*OPEN, own, *([metrics.PATH] if token else []))
+    return Guard(Starlette(routes=routes), hosts, unguarded, cookie_name, keys.knows, own_address=own_address)
 
 
 class SignInRoutes:

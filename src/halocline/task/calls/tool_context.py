@@ -19,6 +19,7 @@ from halocline.protocol.kinds import COMMAND_TOOL, ToolKind
 from halocline.protocol.messages import Message
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
+from halocline.protocol.traces.context import header_for_call
 from halocline.task.calls.events import Run
 from halocline.task.calls.held_files import Admit, HeldFiles
 from halocline.task.calls.network_access import Reach
@@ -105,6 +106,7 @@ class ToolContexts:
             call=call,
             written=command,
             hides=make_hider(policy, COMMAND_TOOL),
+            traceparent=self._place_in_trace(call),
         )
 
     async def find_meant(self, run: Run, text: str) -> list[str]:
@@ -118,7 +120,12 @@ class ToolContexts:
     def _current_call(self, run: Run, policy: PolicyContext) -> CurrentCall:
         hides = make_hider(policy, run.summary.tool, run.summary.agent) if run.summary.command else None
         shows = run.approved and run.rule in SHOWS_SECRETS
-        return CurrentCall(run.call.id, run.rule, run.runs, run.mixed, hides, shows, run.left_out)
+        traceparent = self._place_in_trace(run.call.id)
+        return CurrentCall(run.call.id, run.rule, run.runs, run.mixed, hides, shows, run.left_out, traceparent)
+
+    def _place_in_trace(self, call: str) -> str:
+        state = self._state()
+        return header_for_call(state.task, state.trace, call)
 
     def _task_view(self, state: State, run: Run) -> TaskView:
         host = self._host

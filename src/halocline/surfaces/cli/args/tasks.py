@@ -10,6 +10,8 @@ REASONS = tuple(reason.value for reason in StopReason)
 """The same ends as `--json` names them."""
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
+EXPORTED = ("markdown", "html", "jsonl", "atif", "otlp")
+"""Formats of an export."""
 TASK_ID = "task ID, or its start or end"
 PICKED = f"{TASK_ID}; without one, pick a task"
 ALL_STEPS = "print all steps; into a pipe or file all are always written"
@@ -52,6 +54,8 @@ def web_parser() -> Parser:
     add("--tls", action="store_true", help="encrypt, with a certificate that is made for this machine and kept")
     add("--tls-cert", metavar="FILE", default="", help="encrypt with your own certificate (PEM, with its chain)")
     add("--tls-key", metavar="FILE", default="", help="its private key; default: in the same file")
+    add("--metrics-token", metavar="FILE", default="", help="file with the token that /metrics takes from Prometheus")
+    add("--log-format", choices=("text", "json"), default="text", help="json prints what it logs, a line an entry")
     add("--install", action="store_true", help="run it as your own systemd service, with these arguments, and exit")
     add("--uninstall", action="store_true", help="stop and remove that service, and exit")
     add("--no-open", dest="open", action="store_false", help="do not open a browser")
@@ -186,10 +190,21 @@ def import_parser() -> Parser:
 
 
 def export_parser() -> Parser:
-    parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
+    parser = Parser(
+        prog="halo export", description="Write a task to standard output or a file, or send it to a collector."
+    )
     add_task(parser)
-    parser.add_argument("-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="the format")
+    parser.add_argument("-f", "--format", choices=EXPORTED, default="markdown", help="the format")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
+    return parser
+
+
+def report_parser() -> Parser:
+    about = "Bundle a task, your settings and what halo doctor finds, without keys. It is shown first and never sent."
+    parser = Parser(prog="halo report", description=about)
+    add_task(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: halocline-report-ID.zip")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     return parser
 
 

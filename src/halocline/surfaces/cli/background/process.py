@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from halocline.client.background import BackgroundService, StartRequest, bound_output
 from halocline.client.options import Choices
+from halocline.client.storage import print_json_log
 from halocline.client.tasks import Client, open_client
 from halocline.protocol import events as ev
 from halocline.protocol.commands import Label, SubmitPrompt
@@ -36,7 +37,10 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def command(arguments: argparse.Namespace) -> int:
-    service = open_client(Choices(), "background").background
+    client = open_client(Choices(), "background")
+    service = client.background
+    if client.logs_json:
+        print_json_log()
     try:
         held = service.take_lock()
     except TaskBusy:  # another process was faster, and takes what was meant for this one
@@ -176,4 +180,7 @@ async def _follow(client: Client, task: str, after: int, environment: dict[str, 
 
 
 def _report(task: str, text: str) -> None:
+    if _LOGGER.isEnabledFor(logging.INFO):  # as lines of JSON
+        _LOGGER.info(text, extra={"task": task})
+        return
     print_message(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} task {task} {text}")

@@ -1,0 +1,1 @@
+"""Traces: a log as spans of OpenTelemetry, and the context that joins them with those of other programs."""
