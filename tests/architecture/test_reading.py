@@ -75,7 +75,7 @@ OPENING = {
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "certificate diagram static_files", OWN),
-    **named("batch", "places queue", OWN),
+    **named("batch", "places queue predictions", OWN),
     **named("batch", "harbor", PERSON),
     **named("surfaces/cli/commands/batch", "command", PERSON),
     **named("surfaces/web/handlers", "metrics", PERSON),

@@ -45,6 +45,7 @@ class Item(Value, frozen=True, forbid_unknown_fields=True):
         accept_files: a folder that is copied over the result before that, so that hidden tests can be in it.
         accept_seconds: the longest time that it may take.
         until: a command that the model is told to make pass.
+        group: the id of the task that several items repeat.
         model, mode, approval_mode, max_steps, max_cost, token_limit, time_limit: as the options of `halo run`.
     """
 
@@ -60,6 +61,7 @@ class Item(Value, frozen=True, forbid_unknown_fields=True):
     accept_files: str = ""
     accept_seconds: float = 600.0
     until: str = ""
+    group: str = ""
     model: str | None = None
     mode: Mode | None = None
     approval_mode: ApprovalMode | None = None

@@ -59,6 +59,8 @@ class Outcome(Value, frozen=True):
         seconds: from the beginning of the attempt that ended it.
         requests: to the model.
         failed_calls, failed_edits: calls of tools that failed, and those of them that were edits.
+        invalid_calls: those that never began: of no tool, or with arguments that are none of it.
+        edit_tool: the tool that made most of its edits.
         repeated_reads: reads of a file that had been read and not changed.
         accepted: True or False by the acceptance command; None without one.
         accept_output: the end of what that command printed.
@@ -77,7 +79,9 @@ class Outcome(Value, frozen=True):
     calls: int = 0
     failed_calls: int = 0
     failed_edits: int = 0
+    invalid_calls: int = 0
     repeated_reads: int = 0
+    edit_tool: str = ""
     accepted: bool | None = None
     accept_output: str = ""
     files: int = 0

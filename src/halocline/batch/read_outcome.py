@@ -1,5 +1,6 @@
 """Reads from the log of a task how its item went. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -57,11 +58,12 @@ def _read_ending(state: State, past: Sequence[ev.DurableEvent]) -> tuple[Ending,
 
 def _count_calls(outcome: Outcome, past: Iterable[ev.DurableEvent]) -> Outcome:
     """Count the calls, those that failed, and the reads of what had been read and not been changed since."""
-    kinds, read = dict[str, ToolKind](), set[str]()
-    calls = failed = edits = again = 0
+    kinds, read, editing = dict[str, ToolKind](), set[str](), Counter[str]()
+    calls = failed = edits = invalid = again = 0
     for event in past:
         if isinstance(event, ev.ToolCallStarted):
             kinds[event.call] = event.kind
+            editing[event.name] += event.kind is ToolKind.EDIT
             places = {place.path for place in event.locations} if event.kind is ToolKind.READ else set()
             again += bool(places and places <= read)
             read = set() if event.kind in _CHANGES else read | places
@@ -69,7 +71,17 @@ def _count_calls(outcome: Outcome, past: Iterable[ev.DurableEvent]) -> Outcome:
             is_failure = event.status is CallStatus.FAILED
             calls, failed = calls + 1, failed + is_failure
             edits += is_failure and kinds.get(event.call) is ToolKind.EDIT
-    return replace(outcome, calls=calls, failed_calls=failed, failed_edits=edits, repeated_reads=again)
+            invalid += is_failure and event.call not in kinds
+    tool = next((name for name, count in editing.most_common(1) if count), "")
+    return replace(
+        outcome,
+        calls=calls,
+        failed_calls=failed,
+        failed_edits=edits,
+        invalid_calls=invalid,
+        repeated_reads=again,
+        edit_tool=tool,
+    )
 
 
 def describe_change(standing: Standing, outcome: Outcome) -> str:

@@ -32,8 +32,8 @@ REACHING = frozenset({"--connect", "--fix", "--refresh"})
 ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(LOOKING) | set_of(
     """
-    acp attach background batch board checkpoints commit-message config context demo editor explain export fix fork
-    import improve login logout logs memory replay report run send stats stop storage tasks todos web
+    acp attach background batch board checkpoints commit-message config context demo editor eval explain export fix
+    fork import improve login logout logs memory replay report run send stats stop storage tasks todos web
     """
 )
 """All commands; a test compares them with the command line."""

@@ -136,3 +136,23 @@ async def test_kills_change_neither_what_is_done_nor_what_is_reported(repository
     for log in logs:
         assert_sound(log)
         assert isinstance(next(event for event in reversed(log) if isinstance(event, ev.TurnEnded)), ev.TurnEnded)
+
+
+async def test_an_evaluation_compares_models_and_calls_a_regression_an_error(repository: Halo) -> None:
+    bad, predictions = model(repository, "bad"), repository.folder.parent / "predictions.jsonl"
+    tasks = write_tasks(repository, *({"id": f"t{number}"} for number in range(4)))
+    options = ("--accept", PASSES, "-y", "--repeat", "2")
+    done = await repository.run("eval", tasks, *options, "--models", f"{good(repository)},{bad}", "--name", "first")
+    assert (done.code, "8 of 16 passed" in done.out) == (0, True)
+    first, second = [line.split() for line in done.out.splitlines() if line.startswith("scripted/")]
+    assert (first[1], first[3], second[1]) == ("100%", "100%", "0%")
+    good_path = repository.root / "good.toml"
+    good_path.write_text((repository.root / "bad.toml").read_text())
+    again = ("--models", f"scripted/{good_path}", "--against", "first")
+    worse = await repository.run("eval", tasks, *options, *again, "--predictions", str(predictions))
+    assert (worse.code, "REGRESSION" in worse.out) == (1, True)
+    assert len(predictions.read_text().splitlines()) == 8
+    nothing = await repository.run("eval", tasks, "--against", "none", "-m", bad)
+    assert (nothing.code, "There is no batch none" in nothing.err) == (2, True)
+    unnamed = await repository.run("eval", tasks)
+    assert (unnamed.code, "An evaluation names them" in unnamed.err) == (2, True)

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": Command("run one prompt and exit", "commands.run", "args.run"),
     "demo": Command("watch a scripted model fix a small project: no key, no network", "commands.demo", "args.run"),
     "batch": Command("run many tasks, each in a place of its own, and report", "commands.batch.command", "args.batch"),
+    "eval": Command("run tasks with several models and compare them", "commands.batch.command", "args.batch"),
     "explain": Command("explain a file or some of its lines, in plan mode", *_CODE_ACTION),
     "fix": Command("fix the problems of a file or of some of its lines", *_CODE_ACTION),
     "improve": Command("improve a file or some of its lines", *_CODE_ACTION),

@@ -9,6 +9,7 @@ ABOUT = (
     "Run many tasks, each in a place of its own. Started again, a batch continues: what ended does not run again, and "
     "what was interrupted, even by a kill, continues its task."
 )
+EVAL = "Run tasks with several models, several times each, as halo batch does, and compare the models."
 TASKS = "a file of JSON lines, a folder of Harbor tasks, or - for standard input; without it, --name continues a batch"
 AGAIN = "run these once more: failed, or the ID of an item; repeatable"
 KEEP = "which places to keep when their items have ended (default: all)"
@@ -16,7 +17,27 @@ REPORT = "also write the report to FILE.json or FILE.html; repeatable"
 
 
 def batch_parser() -> Parser:
-    parser = Parser(prog="halo batch", description=ABOUT)
+    return _add_options(Parser(prog="halo batch", description=ABOUT))
+
+
+def eval_parser() -> Parser:
+    parser = Parser(prog="halo eval", description=EVAL)
+    add = parser.add_argument
+    add(
+        "--models", default="", metavar="MODELS", help="models to compare, with commas between (default: the one of -m)"
+    )
+    add("--repeat", type=positive_int, default=1, metavar="N", help="runs of each task by each model (default: 1)")
+    add(
+        "--against",
+        default="",
+        metavar="NAME",
+        help="compare with an earlier batch of the same tasks; exit with 1 if it is worse",
+    )
+    return _add_options(parser)
+
+
+def _add_options(parser: Parser) -> Parser:
+    parser.set_defaults(models="", repeat=1, against="")
     add = parser.add_argument
     add("tasks", nargs="?", default="", metavar="TASKS", help=TASKS)
     add("-j", "--at-once", type=positive_int, default=4, metavar="N", help="how many run at once (default: 4)")
@@ -48,6 +69,7 @@ def _add_results(parser: Parser) -> None:
     add = parser.add_argument
     add("--branches", action="store_true", help="also write each result to a branch of its repository")
     add("--keep", choices=("all", "failed", "none"), default="all", help=KEEP)
+    add("--predictions", default="", metavar="FILE", help="also write the patches as predictions.jsonl of SWE-bench")
     add("--report", action="append", default=[], metavar="FILE", help=REPORT)
     add("--json", action="store_true", help="print the report as JSON")
     add("--ask", action="store_true", help="let what needs approval wait for you on halo board, instead of refusing it")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.batch import harbor, report
+from halocline.batch import evaluation, harbor, predictions, report
 from halocline.batch.folders import find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
@@ -18,11 +18,12 @@ from halocline.batch.work import Clients, Manner
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.surfaces import event_loop, export
 from halocline.surfaces.cli.args.task_options import choices_of
 from halocline.surfaces.cli.commands.batch.progress import Lines, Progress, Table
+from halocline.surfaces.cli.commands.batch.scores import list_differences, list_scores
 from halocline.surfaces.cli.commands.batch.summary import describe_batch, list_summary
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.session.signals import handle_signals
@@ -38,11 +39,13 @@ def command(arguments: argparse.Namespace) -> int:
     home = open_client(Choices()).home
     if arguments.list:
         return _print_batches(list_batches(home))
+    if arguments.against:
+        read_queue(find_batch(home, arguments.against))  # known before anything runs
     for file in arguments.report:
         if Path(file).suffix not in FORMS:
             raise UsageError(f"A report is written to FILE.json or FILE.html, not {file}.", "Choose one of them.")
     items = _read_tasks(arguments)
-    name = arguments.name or _name_after(arguments.tasks)
+    name = arguments.name or _name_after(arguments.tasks, arguments.command)
     if not name:
         raise UsageError("No tasks.", "Name a file: halo batch tasks.jsonl, or a batch to continue: --name NAME")
     folder = find_batch(home, name)
@@ -67,7 +70,16 @@ def _read_tasks(arguments: argparse.Namespace) -> list[Item]:
         items = check_items(harbor.read_tasks(path.absolute()), given)
     else:
         items = read_items(*_read_text(given, path))
-    return [_complete(item, arguments) for item in items]
+    items = [_complete(item, arguments) for item in items]
+    return _repeat_items(items, arguments) if arguments.command == "eval" else items
+
+
+def _repeat_items(items: list[Item], arguments: argparse.Namespace) -> list[Item]:
+    """Return the items of an evaluation. Raises UsageError if two of its models would have one name in ids."""
+    models = [one.strip() for one in arguments.models.split(",") if one.strip()] or [arguments.model]
+    if None in models:
+        raise UsageError("Which models? An evaluation names them.", "Use: halo eval TASKS --models A,B")
+    return check_items(evaluation.repeat_items(items, models, arguments.repeat), "this evaluation")
 
 
 def _read_text(given: str, path: Path) -> tuple[str, str, Path]:
@@ -87,8 +99,9 @@ def _complete(item: Item, arguments: argparse.Namespace) -> Item:
     return replace(item, folder=folder, place=place, accept=item.accept or arguments.accept or "")
 
 
-def _name_after(given: str) -> str:
-    return Path(given).expanduser().absolute().stem if given not in ("", "-") else ""
+def _name_after(given: str, command: str) -> str:
+    name = Path(given).expanduser().absolute().stem if given not in ("", "-") else ""
+    return f"{name}-eval" if name and command == "eval" else name
 
 
 def _print_batches(found: Sequence[Path]) -> int:
@@ -160,14 +173,18 @@ def _manner_of(arguments: argparse.Namespace) -> Manner:
 def _finish(arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], *, is_stopped: bool) -> int:
     """Print and write the report; return the exit code."""
     name = queue.folder.name
-    made = report.make_report(name, [queue.items[id] for id in wanted])
+    ours = [queue.items[id] for id in wanted]
+    made = report.make_report(name, ours)
     for file in arguments.report:
         text = export.batch_report.write_page(made) if file.endswith(".html") else json_output.encode(made).decode()
-        Path(file).expanduser().write_text(f"{text}\n")
+        _write_text(file, f"{text}\n")
+    if arguments.predictions:
+        _write_text(arguments.predictions, "".join(predictions.list_predictions(queue, wanted)))
+    scores = evaluation.score_models(ours) if arguments.command == "eval" else []
     if arguments.json:
-        print_raw(json_output.encode(made).decode())
+        print_raw(json_output.encode({"report": made, "scores": scores} if scores else made).decode())
     else:
-        for line in list_summary(made):
+        for line in (*list_summary(made), *(list_scores(scores) if scores else ())):
             print_raw(line)
     if is_stopped:
         print_message("Stopped.", f"To continue: halo batch --name {name}")
@@ -177,4 +194,27 @@ def _finish(arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], 
             "The money for this batch is spent.", f"To continue: halo batch --name {name} --max-total-cost USD"
         )
         return ExitCode.LIMIT
+    if arguments.command == "eval":
+        return _compare(arguments, queue, ours)
     return ExitCode.FINISHED if made.passed == made.items else ExitCode.ERROR
+
+
+def _compare(arguments: argparse.Namespace, queue: Queue, ours: Sequence[Standing]) -> int:
+    """Say what differs from an earlier batch, if one is named; a regression is an error."""
+    if not arguments.against:
+        return ExitCode.FINISHED
+    earlier = read_queue(queue.folder.with_name(arguments.against))
+    found = evaluation.compare_runs(ours, earlier.values())
+    for line in list_differences(found, arguments.against):
+        print_message(line) if arguments.json else print_raw(line)
+    return ExitCode.ERROR if any(one.is_regression for one in found) else ExitCode.FINISHED
+
+
+def _write_text(file: str, text: str) -> None:
+    """Write a file that the person named. Raises HaloclineError."""
+    try:
+        Path(file).expanduser().write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HaloclineError(
+            f"Cannot write {file}: {error.strerror}.", "Name a file in a folder that is there."
+        ) from error

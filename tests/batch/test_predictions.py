@@ -4,7 +4,7 @@ import subprocess
 import pytest
 from tests.checkpoints.bench import git
 
-from halocline.services.predictions import format_prediction
+from halocline.batch.predictions import format_prediction
 
 
 @pytest.mark.process
