@@ -68,6 +68,8 @@ class Claims:
         self.root = os.fsencode(workspace)
         self.task = task
         self._began = time.time()
+        self._has_saved = False
+        """True once a scan of this object is recorded: what was kept before it is saved, and the file need not be read."""
         self._reader = LineReader(self._file)
         self._open: set[tuple[str, ...] | None] = set()
         self._unwritten: list[bytes] = []
@@ -100,6 +102,7 @@ class Claims:
     def looked(self, at: float) -> None:
         """Record that everything claimed and done before this time is saved."""
         self._add(Line("looked", self.task, _place_as_text(self.root), at))
+        self._has_saved = self._has_saved or at >= self._began
 
     def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
         """Record a file's state before an edit changes it, for the checkpoint requested at `asked`."""
@@ -109,6 +112,8 @@ class Claims:
 
     def read_unsaved(self) -> dict[bytes, Entry | None]:
         """Return file states that the task kept, before this object was created, for checkpoints never saved."""
+        if self._has_saved:
+            return {}
         mine = [line for line in self._reader.read(0.0) if self._is_mine(line) and line.at < self._began]
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
         found: dict[bytes, Entry | None] = {}
