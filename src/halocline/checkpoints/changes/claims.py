@@ -69,7 +69,7 @@ class Claims:
         self.task = task
         self._began = time.time()
         self._has_saved = False
-        """True once a scan of this object is recorded: what was kept before it is saved, and the file need not be read."""
+        """True once a scan of this object is recorded: what was kept before it is saved."""
         self._reader = LineReader(self._file)
         self._open: set[tuple[str, ...] | None] = set()
         self._unwritten: list[bytes] = []
