@@ -15,7 +15,10 @@ PASSED, FAILED = Outcome(Ending.PASSED, cost=0.1, seconds=2.0), Outcome(Ending.R
 
 
 def run(task, outcomes, model="m"):
-    return [Standing(Item(f"{task}.{at}", "p", model=model, group=task), "t", one) for at, one in enumerate(outcomes)]
+    return [
+        Standing(Item(f"{task}.{at}", "p", model=model, group=task), "t", outcome=one)
+        for at, one in enumerate(outcomes)
+    ]
 
 
 @for_each("passed, runs, k", [(p, n, k) for n in range(1, 7) for p in range(n + 1) for k in range(1, n + 1)])

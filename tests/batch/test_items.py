@@ -34,6 +34,10 @@ def test_folders_are_relative_to_the_file_and_those_of_another_machine_are_not()
         ('{"id": "a", "prompt": "p", "promt": 1}', "unknown field `promt`"),
         ('{"id": "a", "prompt": " "}', "it has no prompt"),
         ('{"id": "../a", "prompt": "p"}', "an id has letters"),
+        ('{"id": "a..b", "prompt": "p"}', "an id has letters"),
+        ('{"id": "a.lock", "prompt": "p"}', "does not end in .lock"),
+        ('{"id": "a", "prompt": "p", "place": "ssh", "folder": "x", "machine": "-oX"}', "does not begin with -"),
+        ('{"id": "a", "prompt": "p", "place": "folder", "accept": "x", "accept_files": "y"}', "of the item's own"),
         (f"{GOOD}\n{GOOD}", "Two items of tasks.jsonl have the id 'a'"),
         ('{"id": "a", "prompt": "p", "folder": "x", "git": "y"}', "a folder and a repository"),
         ('{"id": "a", "prompt": "p", "revision": "x"}', "a revision goes with git"),
@@ -78,3 +82,8 @@ def test_a_folder_of_harbor_tasks_is_read_by_name(tmp_path):
     (tmp_path / "b" / "tests" / "test.sh").unlink()
     with pytest.raises(UsageError, match=r"has no tests/test\.sh"):
         read_tasks(tmp_path)
+
+
+def test_a_prompt_may_have_any_end_of_a_line_within_it():
+    (item,) = read('{"id": "a", "prompt": "one\u2028two\u0085three"}\r\n')
+    assert item.prompt == "one\u2028two\u0085three"

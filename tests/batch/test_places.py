@@ -11,7 +11,7 @@ from tests.batch.conftest import EDIT, PASSES, git, play
 
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.places import LocalPlaces, choose_kind, name_worktree
-from halocline.batch.queue import Ending, Standing
+from halocline.batch.queue import Ending, Queue, Standing
 from halocline.batch.shells import ProgramFiles, ProgramShell
 from halocline.batch.work import Manner
 from halocline.client.options import Choices, TaskOptions
@@ -146,3 +146,59 @@ async def test_the_end_of_a_batch_can_remove_its_places(places, item):
         assert not place.folder.exists()
     standing = replace(standing, attempt=2)
     assert (await places.open(standing)).folder.name == "clone.2"
+
+
+async def test_a_place_that_takes_long_to_make_ends_with_the_batch(bench, item):
+    class Slow:
+        async def open(self, standing):
+            await asyncio.sleep(3600)
+
+        async def release(self, place): ...
+
+        async def remove(self, standing, place): ...
+
+    here = bench()
+    with Queue(here.records) as queue:
+        await queue.add([item()])
+        batch = here.build(queue)
+        batch._worker._places = Slow()
+        running = asyncio.create_task(batch.run())
+        await asyncio.sleep(0.1)
+        batch.stop()
+        async with asyncio.timeout(30):
+            assert await running
+        assert queue.items["one"].outcome is None
+
+
+@pytest.mark.skipif(not HAS_BWRAP, reason="needs bubblewrap")
+async def test_a_clone_in_a_container_has_its_history_and_lies_anywhere(bench, item, repository, tmp_path):
+    run = Turn(calls=(Call("execute_command", {"command": "git log --oneline > told"}),))
+    here = bench(model=play(run, "done"))
+    options = TaskOptions(model="scripted/one", approval_mode=ApprovalMode.YOLO)
+    fields = {"place": PlaceKind.CONTAINER, "image": "/", "folder": "", "git": str(repository)}
+    done = await here.run(item(**fields, accept="grep first told"), manner=Manner(Choices(unattended=True), options))
+    assert done["one"].ending == Ending.PASSED, done
+
+
+async def test_a_part_of_a_repository_is_cloned_with_the_whole(open_place, repository):
+    (repository / "part").mkdir()
+    (repository / "part" / "b.txt").touch()
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "part")
+    place = await open_place(folder=str(repository / "part"), place=PlaceKind.CLONE)
+    assert (place.folder / "b.txt").exists()
+    assert (place.folder.parent / "a.txt").exists()
+
+
+async def test_a_copy_leaves_out_what_is_no_file(open_place, repository):
+    os.mkfifo(repository / "pipe")
+    place = await open_place(place=PlaceKind.COPY)
+    assert not (place.folder / "pipe").exists()
+
+
+async def test_a_lock_that_a_killed_git_left_is_in_nobodys_way(open_place, tmp_path):
+    await open_place()
+    (tmp_path / "batches" / "b" / "stores" / "one" / "index.lock").touch()
+    place = await open_place()
+    (place.folder / "b.txt").touch()
+    assert (await place.changes.read_change()).files == 1

@@ -85,3 +85,15 @@ async def test_what_cannot_be_written_whole_is_not_in_the_log(tmp_path):
         assert queue.items["b"].outcome is None
         await queue.end("b", DONE)
     assert read_queue(tmp_path)["b"].outcome == DONE
+
+
+async def test_a_further_attempt_takes_the_name_of_no_other_item(tmp_path):
+    with Queue(tmp_path) as queue:
+        await queue.add([Item("a", "p"), Item("a.2", "q")])
+        await queue.end("a", DONE)
+        with pytest.raises(UsageError, match="that of another item"):
+            await queue.repeat(["a"])
+        await queue.end("a.2", DONE)
+        await queue.repeat(["a.2"])
+        with pytest.raises(UsageError, match="that of another item"):
+            await queue.add([Item("a.2.2", "p")])

@@ -204,3 +204,71 @@ async def test_a_report_counts_endings_and_knows_how_sure_it_is(bench, item):
 def _yolo(bench) -> Manner:
     model = next(iter(bench.models.values())).name
     return Manner(Choices(unattended=True), TaskOptions(model=model, approval_mode=ApprovalMode.YOLO))
+
+
+async def test_hidden_tests_are_in_no_patch_also_after_a_stop_during_acceptance(bench, item, tmp_path):
+    tests, flag = tmp_path / "hidden", tmp_path / "flag"
+    tests.mkdir()
+    (tests / "hidden_test.sh").write_text(f"test -e {flag} || {{ touch {tmp_path}/began; sleep 60; }}\n")
+    bench = bench()
+    items = [item(accept="sh hidden_test.sh", accept_files=str(tests))]
+    with Queue(bench.records) as queue:
+        await queue.add(items)
+        batch = bench.build(queue)
+        running = asyncio.create_task(batch.run())
+        while not (tmp_path / "began").exists():
+            await asyncio.sleep(0.02)
+        batch.stop()
+        assert await running
+        assert (queue.items["one"].outcome, queue.items["one"].done.files) == (None, 1)
+    flag.touch()
+    done = (await bench.run(*items))["one"]
+    assert (done.ending, done.files) == (Ending.PASSED, 1)
+    assert b"hidden" not in (bench.records / "results" / "one.patch").read_bytes()
+
+
+async def test_nothing_that_the_task_left_running_sees_the_acceptance(bench, item, tmp_path):
+    tests, seen = tmp_path / "hidden", tmp_path / "seen"
+    tests.mkdir()
+    (tests / "hidden.sh").write_text("sleep 0.5\n")
+    look = f"while sleep 0.05; do test -e hidden.sh && touch {seen}; done"
+    left = Turn(calls=(Call("execute_command", {"command": look, "background": True}),))
+    bench = bench(model=play(left, EDIT, "done"))
+    done = await bench.run(item(accept="sh hidden.sh", accept_files=str(tests)), manner=_yolo(bench))
+    assert (done["one"].ending, seen.exists()) == (Ending.PASSED, False)
+
+
+async def test_what_tasks_cost_counts_through_restarts_and_further_attempts(bench, item):
+    bench = bench(model=play(Turn("done", cost=0.4)))
+    items = [item(id=f"i{number}") for number in range(3)]
+    for _ in range(3):  # the same limit each time
+        done = await bench.run(*items, at_once=1, max_total_cost=0.5)
+    assert sum(bool(one) for one in done.values()) == 1
+    with Queue(bench.records) as queue:
+        await queue.repeat(["i0"])
+        batch = bench.build(queue, max_total_cost=0.9)
+        await batch.run()
+        assert batch.purse.spent >= 0.8
+        assert queue.items["i0"].cost == 0.4
+
+
+async def test_a_repository_that_a_task_makes_in_its_place_spoils_no_result(bench, item):
+    make = Turn(calls=(Call("execute_command", {"command": "git init -q sub; touch sub/x"}),))
+    bench = bench(model=play(make, EDIT, "done"))
+    done = (await bench.run(item(accept=PASSES), manner=_yolo(bench)))["one"]
+    assert (done.ending, done.files, done.problem) == (Ending.PASSED, 1, "")
+
+
+async def test_a_patch_that_cannot_be_kept_is_said_and_the_result_is_accepted_all_the_same(bench, item):
+    bench = bench()
+    bench.records.mkdir(parents=True)
+    (bench.records / "results").write_text("in the way")
+    done = (await bench.run(item(accept=PASSES)))["one"]
+    assert (done.ending, done.result, "results" in done.problem) == (Ending.PASSED, "", True)
+
+
+async def test_files_of_the_acceptance_need_a_place_of_its_own(bench, item, tmp_path):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    done = (await bench().run(item(folder=str(plain), accept="true", accept_files=str(plain))))["one"]
+    assert (done.ending, "of the item's own" in done.text) == (Ending.PLACE, True)

@@ -6,9 +6,11 @@ Places are no part of the home, which no task may read or change.
 import os
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from halocline.batch.queue import LOG_NAME
+from halocline.files.durable import write_whole
 from halocline.protocol.errors import UsageError
 from halocline.store.paths import Home
 
@@ -34,7 +36,17 @@ def is_known(folder: Path) -> bool:
     return (folder / LOG_NAME).exists()
 
 
-def place_folder(name: str, environment: Mapping[str, str]) -> Path:
-    """Return the folder for the places of a batch."""
+def check_source(folder: Path, source: str) -> None:
+    """Note what the items of a batch come from. Raises UsageError if they came from something else before."""
+    note = folder / "source"
+    known = note.read_text() if note.exists() else source
+    if known != source:
+        raise UsageError(f"The batch {folder.name} is that of {known}.", "Give this one another name: --name NAME")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_whole(note, source.encode())
+
+
+def place_folder(folder: Path, environment: Mapping[str, str]) -> Path:
+    """Return the folder for the places of a batch, which no batch of another home has."""
     cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(cache) / "halocline" / "batches" / name
+    return Path(cache) / "halocline" / "batches" / f"{folder.name}-{sha256(bytes(folder)).hexdigest()[:6]}"

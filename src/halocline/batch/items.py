@@ -30,6 +30,10 @@ class PlaceKind(StrEnum):
     SSH = "ssh"
 
 
+SHARED = (PlaceKind.FOLDER, PlaceKind.SSH)
+"""Places in which other items may work, too."""
+
+
 class Item(Value, frozen=True, forbid_unknown_fields=True):
     """One task of a batch.
 
@@ -81,7 +85,7 @@ _item = json_input.Decoder(Item)
 
 def read_items(text: str, source: str, base: Path) -> list[Item]:
     """Read JSON lines; folders are relative to `base`. Raises UsageError that names the line."""
-    lines = enumerate(text.splitlines(), 1)
+    lines = enumerate(text.split("\n"), 1)  # other ends of lines may be within a prompt
     found = [_read_item(line, f"line {number} of {source}") for number, line in lines if line.strip()]
     return check_items([_place_below(item, base) for item in found], source)
 
@@ -129,8 +133,8 @@ def _place_below(item: Item, base: Path) -> Item:
 
 def _find_problem(item: Item) -> str:
     """Return why an item cannot run; empty if nothing is wrong with what it says."""
-    if not _ID.fullmatch(item.id):
-        return "an id has letters, digits, and . _ - between them, at most 100."
+    if not _ID.fullmatch(item.id) or ".." in item.id or item.id.endswith((".", ".lock")):
+        return "an id has letters, digits, and single . _ - between them, at most 100, and does not end in .lock."
     checks: Iterable[tuple[bool, str]] = (
         (not item.prompt.strip(), "it has no prompt."),
         (bool(item.folder) and bool(item.git), "it has a folder and a repository; name one of them."),
@@ -139,6 +143,8 @@ def _find_problem(item: Item) -> str:
         (item.place is PlaceKind.CONTAINER and not item.image, "a container needs an image."),
         (item.place is PlaceKind.SSH and not (item.machine and item.folder), "ssh needs a machine and a folder."),
         (item.place is not PlaceKind.SSH and bool(item.machine), "a machine goes with the place ssh."),
+        (item.machine.startswith("-") or item.image.startswith("-"), "a machine or image does not begin with -."),
+        (item.place in SHARED and bool(item.accept_files), "accept_files need a place of the item's own."),
         (item.place is not PlaceKind.CONTAINER and bool(item.image), "an image goes with the place container."),
         (bool(item.accept_files) and not item.accept, "accept_files go with accept."),
         (item.accept_seconds <= 0, "accept_seconds is above 0."),

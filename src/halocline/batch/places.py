@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import stat
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -15,11 +16,12 @@ from halocline.batch.queue import Standing
 from halocline.batch.shells import ProgramFiles, ProgramShell, run_program
 from halocline.batch.tree_changes import TreeChanges
 from halocline.files.durable import write_whole
-from halocline.git.clone import clone_mirror, mirror_repository
+from halocline.git.clone import clone_mirror, mirror_repository, update_mirror
 from halocline.git.git_folder import find_git_folder
 from halocline.git.repository import GitUnusable, find_repository
 from halocline.git.view import open_view
-from halocline.git.worktrees import open_worktree
+from halocline.git.worktree_list import find_worktree_at
+from halocline.git.worktrees import open_worktree, remove_worktree
 from halocline.ports.own import Host
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
@@ -39,6 +41,7 @@ class Place(Value, frozen=True):
         changes: finds what the task changed; None where the folder is the person's own.
         repository: the one that a branch with the result can go to, and the `commit` that it starts from.
         container: the words that remove it afterwards.
+        is_worktree: it is a worktree of the repository.
         is_shared: other items may work in the same folder, so one after another.
     """
 
@@ -48,6 +51,7 @@ class Place(Value, frozen=True):
     repository: Path | None = None
     commit: str = ""
     container: tuple[str, ...] = ()
+    is_worktree: bool = False
     is_shared: bool = False
 
 
@@ -56,6 +60,9 @@ class Places(Protocol):
 
     async def open(self, standing: Standing) -> Place:
         """Make the place of an item, or find it again. Raises HaloclineError."""
+
+    async def release(self, place: Place) -> None:
+        """End what runs for a place; its files stay. Raises HaloclineError."""
 
     async def remove(self, standing: Standing, place: Place) -> None:
         """Remove what was made. Raises HaloclineError."""
@@ -79,9 +86,13 @@ class LocalPlaces:
         except OSError as error:
             raise HaloclineError(f"The place of {standing.name} could not be made: {error}.", "Look at it.") from error
 
-    async def remove(self, standing: Standing, place: Place) -> None:
+    async def release(self, place: Place) -> None:
         if place.container:
             await run_program(*place.container)
+
+    async def remove(self, standing: Standing, place: Place) -> None:
+        if place.is_worktree and (worktree := await asyncio.to_thread(find_worktree_at, place.folder)):
+            await remove_worktree(worktree)
         for kept in (self._work(standing), self._store(standing)):
             await asyncio.to_thread(shutil.rmtree, kept, ignore_errors=True)
 
@@ -99,7 +110,9 @@ class LocalPlaces:
             case PlaceKind.CONTAINER:
                 return await self._open_container(standing)
             case PlaceKind.SSH:
-                shell = ProgramShell((*_SSH, item.machine, "--"), stays=True)
+                key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
+                shell = ProgramShell((*_SSH, item.machine, "--"), stays=True, key=key)
+                await shell.end_left()
                 return Place(Path(item.folder), Host(ProgramFiles(shell), shell), is_shared=True)
 
     def _work(self, standing: Standing) -> Path:
@@ -116,21 +129,30 @@ class LocalPlaces:
         commit = await _note_commit(store, top.top)
         changes = TreeChanges(top.top, store, around.common / "objects")
         await changes.note_first(commit)
-        return Place(opened.folder, None, changes, around.top, commit)
+        return Place(opened.folder, None, changes, around.top, commit, is_worktree=True)
 
     async def _open_clone(self, standing: Standing) -> Place:
         item, folder, store = standing.item, self._work(standing), self._store(standing)
-        mirror = await self._find_mirror(item.git or item.folder)
+        address = item.git or item.folder
+        if await asyncio.to_thread(os.path.isdir, address):
+            address = str((await asyncio.to_thread(find_repository, Path(address), self._environment)).top)
+        mirror = await self._find_mirror(address)
 
         async def fill(half: Path) -> None:
-            await clone_mirror(mirror, item.revision, half, self._environment)
+            borrows = item.place is not PlaceKind.CONTAINER  # in one, the mirror is not there
+            try:
+                await clone_mirror(mirror, item.revision, half, self._environment, borrows=borrows)
+            except UsageError:
+                await asyncio.to_thread(shutil.rmtree, half, ignore_errors=True)
+                await update_mirror(mirror, self._environment)  # it may be newer than the mirror
+                await clone_mirror(mirror, item.revision, half, self._environment, borrows=borrows)
 
         await _make_once(folder, fill)
         commit = await _note_commit(store, folder)
         changes = TreeChanges(folder, store, mirror / "objects")
         await changes.note_first(commit)
-        source = await asyncio.to_thread(_find_source, item.git or item.folder)
-        return Place(folder, None, changes, source, commit)
+        source, inside = await asyncio.to_thread(_find_source, item.git or item.folder)
+        return Place(folder / inside, None, changes, source, commit)
 
     async def _find_mirror(self, address: str) -> Path:
         """Return the mirror of a repository, from which all clones of the batch borrow their objects."""
@@ -143,7 +165,7 @@ class LocalPlaces:
         folder = self._work(standing)
 
         async def fill(half: Path) -> None:
-            await asyncio.to_thread(shutil.copytree, standing.item.folder, half, symlinks=True)
+            await asyncio.to_thread(shutil.copytree, standing.item.folder, half, symlinks=True, ignore=_list_special)
 
         await _make_once(folder, fill)
         changes = TreeChanges(folder, self._store(standing))
@@ -155,7 +177,8 @@ class LocalPlaces:
         place = await (self._open_clone(standing) if standing.item.git else self._open_copy(standing))
         if await asyncio.to_thread(os.path.isdir, image):
             return _with_shell(place, ProgramShell(_list_bwrap_words(image, place.folder), stays=False))
-        engine, name = _find_engine(), f"halocline-{self._folder.name}-{standing.name}"
+        key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
+        engine, name = _find_engine(), f"halocline-{key}"
         await _start_container(engine, name, image, place.folder)
         return _with_shell(
             place, ProgramShell((engine, "exec", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
@@ -175,9 +198,19 @@ def choose_kind(item: Item) -> PlaceKind:
     return kind
 
 
-def _find_source(address: str) -> Path | None:
-    """Return the work tree that a clone was made from, for branches; None for one elsewhere."""
-    return find_repository(Path(address), os.environ).top if os.path.isdir(address) else None
+def _find_source(address: str) -> tuple[Path | None, str]:
+    """Return the work tree that a clone was made from, for branches, and the folder in it; None for one elsewhere."""
+    if not os.path.isdir(address):
+        return None, ""
+    found = find_repository(Path(address), os.environ)
+    return found.top, found.prefix
+
+
+def _list_special(folder: str, names: list[str]) -> list[str]:
+    """Return the entries of a folder that no copy can have: pipes, sockets, devices."""
+    kinds = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
+    plain = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    return [name for name, mode in kinds.items() if not any(is_plain(mode) for is_plain in plain)]
 
 
 def _find_folder(item: Item) -> Path:
@@ -218,10 +251,19 @@ def _with_shell(place: Place, shell: ProgramShell, container: tuple[str, ...] = 
 
 
 def _list_bwrap_words(root: str, folder: Path) -> tuple[str, ...]:
-    """Return what runs a command with another root folder, in which only the place can be changed."""
-    own = ("--ro-bind", root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
-    place = ("--bind", str(folder), str(folder))  # behind the rest, which may be above it
-    return ("bwrap", *own, *place, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "sh", "-c")
+    """Return what runs a command with another root folder, in which only the place can be changed.
+
+    What the root has under the first name of the place's path is not there: the place is mounted in an empty folder.
+    """
+    own: dict[str, tuple[str, ...]] = {"proc": ("--proc", "/proc"), "dev": ("--dev", "/dev")}
+    own |= {name: ("--tmpfs", f"/{name}") for name in ("tmp", folder.parts[1])}
+    with os.scandir(root) as entries:
+        for entry in entries:
+            link = ("--symlink", os.readlink(entry.path)) if entry.is_symlink() else ("--ro-bind", entry.path)
+            own.setdefault(entry.name, (*link, f"/{entry.name}"))
+    shown = [word for words in own.values() for word in words]
+    place = ("--bind", str(folder), str(folder))  # behind the rest, which is above it
+    return ("bwrap", *shown, *place, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "sh", "-c")
 
 
 def _find_engine() -> str:
@@ -234,10 +276,7 @@ def _find_engine() -> str:
 
 
 async def _start_container(engine: str, name: str, image: str, folder: Path) -> None:
-    """Start a container that waits, unless it runs: its commands are started in it one by one."""
-    code, output, _ = await run_program(engine, "inspect", "-f", "{{.State.Running}}", name)
-    if code == 0 and output.strip() == b"true":
-        return
+    """Start a container that waits for commands. One that was left goes, with all that runs in it."""
     await run_program(engine, "rm", "-f", name)
     mount = ("-v", f"{folder}:{folder}", "-w", str(folder), "--entrypoint", "sh")
     code, _, errors = await run_program(

@@ -24,6 +24,15 @@ class Purse:
         """True if no money is left, or how much is left is unknown."""
         return self._most is not None and (self.spent is None or self.spent >= self._most)
 
+    @property
+    def why_spent(self) -> str:
+        """Say why no further run may start; empty if one may."""
+        try:
+            self.require_money()
+        except UsageError as error:
+            return error.text
+        return ""
+
     def require_money(self) -> None:
         """Raise UsageError if no further run may start."""
         if self._most is None or not self.is_spent:

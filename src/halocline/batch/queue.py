@@ -65,7 +65,8 @@ class Outcome(Value, frozen=True):
         accepted: True or False by the acceptance command; None without one.
         accept_output: the end of what that command printed.
         files, added, removed: the size of the change.
-        result: the patch, branch or pull request that holds the change.
+        result: the patch, or the branch, that holds the change; `problem`: why there is none, or not all of it.
+        folder: where it was done.
     """
 
     ending: Ending
@@ -88,6 +89,8 @@ class Outcome(Value, frozen=True):
     added: int = 0
     removed: int = 0
     result: str = ""
+    problem: str = ""
+    folder: str = ""
 
     @property
     def passed(self) -> bool:
@@ -109,6 +112,14 @@ class Begun(Tagged, frozen=True):
     at: float = 0.0
 
 
+class Done(Tagged, frozen=True):
+    """The task of an item came to its end, and its change is kept: what is left is to accept it or not."""
+
+    id: str
+    outcome: Outcome
+    at: float = 0.0
+
+
 class Ended(Tagged, frozen=True):
     """An item ended; it does not run again unless a person asks for it."""
 
@@ -124,17 +135,23 @@ class Again(Tagged, frozen=True):
     at: float = 0.0
 
 
-Entry = Added | Begun | Ended | Again
+Entry = Added | Begun | Done | Ended | Again
 _entry: json_input.Decoder[Entry] = json_input.Decoder(Entry)
 
 
 class Standing(Value, frozen=True):
-    """An item in the queue: its task and its outcome, as far as there are any. `attempt` counts from 1."""
+    """An item in the queue: its task and its outcome, as far as there are any.
+
+    `done` is the outcome before it was accepted or not. `attempt` counts from 1; `cost` is that of those before, in US
+    dollars, None if it is unknown.
+    """
 
     item: Item
     task: str = ""
+    done: Outcome | None = None
     outcome: Outcome | None = None
     attempt: int = 1
+    cost: float | None = 0.0
 
     @property
     def name(self) -> str:
@@ -149,10 +166,19 @@ def apply_entry(items: dict[str, Standing], entry: Entry) -> None:
             items.setdefault(item.id, Standing(item))
         case Begun(id=id, task=task):
             items[id] = replace(items[id], task=task)
+        case Done(id=id, outcome=outcome):
+            items[id] = replace(items[id], done=outcome)
         case Ended(id=id, outcome=outcome):
             items[id] = replace(items[id], outcome=outcome)
         case Again(id=id):
-            items[id] = replace(items[id], task="", outcome=None, attempt=items[id].attempt + 1)
+            items[id] = _begin_again(items[id])
+
+
+def _begin_again(one: Standing) -> Standing:
+    """Return an item that ended as one that begins, at the cost of what it took so far."""
+    took = one.outcome.cost if one.outcome else 0.0
+    cost = None if took is None or one.cost is None else one.cost + took
+    return Standing(one.item, attempt=one.attempt + 1, cost=cost)
 
 
 class Queue:
@@ -205,17 +231,30 @@ class Queue:
                     f"Item {item.id!r} is in the batch {self.folder.name}, and says something else there.",
                     "Give it another id, or the batch another name: --name NAME",
                 )
-        await self._write(*(Added(item, time.time()) for item in items if item.id not in self.items))
+        new = [item for item in items if item.id not in self.items]
+        self._require_unlike(item.id for item in new)
+        await self._write(*(Added(item, time.time()) for item in new))
 
     async def begin(self, id: str, task: str) -> None:
         await self._write(Begun(id, task, time.time()))
+
+    async def note_done(self, id: str, outcome: Outcome) -> None:
+        await self._write(Done(id, outcome, time.time()))
 
     async def end(self, id: str, outcome: Outcome) -> None:
         await self._write(Ended(id, outcome, time.time()))
 
     async def repeat(self, ids: Iterable[str]) -> None:
-        """Let items that ended run once more."""
-        await self._write(*(Again(id, time.time()) for id in ids if self.items[id].outcome))
+        """Let items that ended run once more. Raises UsageError if that would take the name of another item."""
+        ended = [self.items[id] for id in ids if self.items[id].outcome]
+        self._require_unlike(_begin_again(one).name for one in ended)
+        await self._write(*(Again(one.item.id, time.time()) for one in ended))
+
+    def _require_unlike(self, names: Iterable[str]) -> None:
+        """Raise UsageError for a name of a place that there is already."""
+        known = {one.name for one in self.items.values()}
+        if taken := known & {*names}:
+            raise UsageError(f"The place {taken.pop()!r} is that of another item.", "Give the item another id.")
 
     async def _write(self, *entries: Entry) -> None:
         """Append entries, then apply them. Raises HaloclineError: none of them is in the log."""
@@ -223,8 +262,12 @@ class Queue:
             return
         data = b"".join(json_output.encode(entry) + b"\n" for entry in entries)
         async with self._turn:
+            writing = asyncio.ensure_future(asyncio.to_thread(self._append, data))
             try:
-                await asyncio.shield(asyncio.to_thread(self._append, data))
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait([writing])  # the file is open until it is written
+                raise
             except OSError as error:
                 raise HaloclineError(
                     f"The log of the batch {self.folder.name} cannot be written: {error.strerror}.",

@@ -26,10 +26,8 @@ class Batch:
         note: Callable[[str], None] = lambda id: None,
         only: frozenset[str] | None = None,
     ) -> None:
-        costs = [one.outcome.cost for one in queue.items.values() if one.outcome]
-        spent = None if None in costs else sum(cost for cost in costs if cost)
         self.queue = queue
-        self.purse = Purse(max_total_cost, spent)
+        self.purse = Purse(max_total_cost)
         self._note = note
         self._only = only
         self._at_once = at_once
@@ -52,6 +50,7 @@ class Batch:
         waiting = [one for one in self.queue.items.values() if one.outcome is None and self._is_ours(one)]
         waiting.sort(key=lambda one: not one.task)  # those that began come first: their places are there
         source = iter(waiting)
+        await asyncio.to_thread(self._count_costs)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._at_once, len(waiting))):
@@ -71,6 +70,15 @@ class Batch:
         """Begin no further item, and interrupt those that run: they continue with the next run of this batch."""
         self._worker.stop()
 
+    def _count_costs(self) -> None:
+        """Count what all tasks of the batch have cost so far, those that have not ended by their logs."""
+        for one in self.queue.items.values():
+            self.purse.spend(one.cost)
+            if one.outcome:
+                self.purse.spend(one.outcome.cost)
+            elif one.task:
+                self.purse.note(one.item.id, self._worker.read_cost(one))
+
     def _is_ours(self, standing: Standing) -> bool:
         return self._only is None or standing.item.id in self._only
 
@@ -78,8 +86,8 @@ class Batch:
         for standing in source:
             if self.is_stopping:
                 return
-            if self.purse.is_spent and not standing.task:
-                continue  # it has no end, so it runs when there is more money
+            if self.purse.is_spent:
+                continue  # it has no end, so it runs, or continues, when there is more money
             self._note(standing.item.id)
             await self._worker.run(standing)
             self._note(standing.item.id)

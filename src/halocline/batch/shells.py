@@ -27,14 +27,16 @@ class ProgramShell:
     `stays`: a command there does not end with the program that started it here, so it is stopped by its number.
     """
 
-    def __init__(self, words: Sequence[str], *, stays: bool) -> None:
+    def __init__(self, words: Sequence[str], *, stays: bool, key: str = "") -> None:
+        """With a `key`, commands that a process of ours left there can be ended by the next one (`end_left`)."""
         self._words = tuple(words)
         self._stays = stays
+        self._key = key or f"{os.getpid()}-{id(self):x}"
         self._count = 0
 
     async def run(self, command: str, folder: Path, on_output: Callable[[str], None]) -> CommandResult:
         self._count += 1
-        note = f"/tmp/.halocline-{os.getpid()}-{id(self):x}-{self._count}"
+        note = f"/tmp/.halocline-{self._key}-{self._count}"
         text = f"cd {shlex.quote(os.fspath(folder))} && eval {shlex.quote(command)}"
         if self._stays:  # its group is noted, and a signal to that ends all of it
             text = f"exec setsid -w sh -c {shlex.quote(f'echo $$ > {note}; {text}; code=$?; rm -f {note}; exit $code')}"
@@ -50,6 +52,11 @@ class ProgramShell:
     async def give(self, command: str, data: bytes = b"") -> tuple[int, bytes, str]:
         """Run a short command of ours with bytes as its input; return exit code, output and errors."""
         return await run_program(*self._words, command, data=data)
+
+    async def end_left(self) -> None:
+        """End the commands that run there by the notes of a process that was killed. Raises HaloclineError."""
+        end = '[ -f "$note" ] && kill -KILL -$(cat "$note"); rm -f "$note"'
+        await self.give(f"for note in /tmp/.halocline-{self._key}-*; do {end}; done 2>/dev/null; :")
 
     async def _stop(self, note: str) -> None:
         with suppress(TimeoutError, HaloclineError):

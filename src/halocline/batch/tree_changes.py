@@ -49,6 +49,8 @@ class TreeChanges:
 
     async def note_first(self, commit: str = "") -> None:
         """Keep what is there now, or what a commit has, as the beginning; once only."""
+        for left in await asyncio.to_thread(lambda: [*self._store.glob("*.lock")]):
+            left.unlink(missing_ok=True)  # of a git that was killed; this process alone uses the store
         if (self._store / "HEAD").exists() and (await self._git("rev-parse", "--verify", "--quiet", _FIRST)).is_good:
             return
         await asyncio.to_thread(self._store.mkdir, parents=True, exist_ok=True, mode=0o700)
@@ -56,6 +58,8 @@ class TreeChanges:
         if self._objects:
             alternates = self._store / "objects" / "info" / "alternates"
             await asyncio.to_thread(alternates.write_text, f"{self._objects}\n")
+        if commit:
+            await self._run("read-tree", commit)
         tree = f"{commit}^{{tree}}" if commit else await self._write_tree()
         await self._run("update-ref", _FIRST, await self._commit(tree, "", "first"))
 
@@ -90,7 +94,9 @@ class TreeChanges:
         return await self._run("commit-tree", *parents, "-m", message, tree)
 
     async def _write_tree(self) -> str:
-        await self._run("add", "--all")
+        """Write the files that are there; those of repositories within the place stay as they were at first."""
+        apart = await asyncio.to_thread(find_nested, self._place)
+        await self._run("add", "--all", "--", ".", *(f":(exclude,literal){path}" for path in apart))
         return await self._run("write-tree")
 
     async def _run(self, *words: str) -> str:
@@ -109,3 +115,15 @@ class TreeChanges:
         if not answer.is_good:
             last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
             raise HaloclineError(f"git {what} failed in {self._place}: {last}", "Look at the folder.")
+
+
+def find_nested(place: Path) -> list[str]:
+    """Return the repositories below a place, relative to it: git takes them for submodules, or refuses them."""
+    found = []
+    for folder, names, files in os.walk(place):
+        if folder != os.fspath(place) and ".git" in (*names, *files):
+            found.append(os.path.relpath(folder, place))
+            names.clear()
+        elif ".git" in names:
+            names.remove(".git")
+    return found

@@ -1,34 +1,39 @@
 """One item from its place to its outcome: its task is started or continued and followed, and its result judged."""
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.batch.items import Item
+from halocline.batch.items import LIMITS, Item
 from halocline.batch.places import Place, Places
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Outcome, Queue, Standing
 from halocline.batch.read_outcome import describe_change, read_outcome
-from halocline.batch.tree_changes import Change
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
 from halocline.files.durable import write_whole
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.errors import HaloclineError
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import StopReason, Text
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import CARRY_ON, State
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.store.tasks.history import new_task_id
 
 NAME = "batch"
 """The client's name in commands."""
+ENDING = 20.0
+"""Seconds that what a task left running has to end."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 
@@ -60,9 +65,7 @@ class Clients:
 
     def find(self, item: Item) -> Client:
         """Return the client for an item. Raises UsageError and SettingsError."""
-        same = Item(
-            "", "", **{name: getattr(item, name) for name in ("max_steps", "max_cost", "token_limit", "time_limit")}
-        )
+        same = Item("", "", **{name: getattr(item, name) for name in LIMITS})
         if same not in self._open:
             choices = item.limit(self._manner.choices)
             self._open[same] = self._make(choices, NAME, lambda: False, self._folder)
@@ -91,84 +94,122 @@ class Worker:
         self.is_stopping = False
         self._folders: dict[str, asyncio.Lock] = {}
         self._accepting: dict[str, str] = {}
+        self._opening = set[asyncio.Future[Place]]()
 
     def stop(self) -> None:
         """Interrupt what runs; each item continues with the next run of the batch."""
         self.is_stopping = True
+        for opening in self._opening:
+            opening.cancel()
         for id, (client, task) in self.tasks.items():
             if id in self._accepting:
                 self._stop_acceptance(id)
             elif client.is_open(task):
                 client.send(cmd.Interrupt(task=task))
 
+    def read_cost(self, standing: Standing) -> float | None:
+        """Return what the task of an item has cost, by its log."""
+        client = self._clients.find(standing.item)
+        if not (client.home.task(standing.task) / LOG_NAME).exists():
+            return 0.0
+        return fold_events(client.past(standing.task)).budget.cost
+
     async def run(self, standing: Standing) -> None:
         """Run an item, or what is left of it, and write its end into the queue.
 
         Raises HaloclineError if the queue cannot be written. What stops the batch leaves the item without an end.
         """
-        item, began = standing.item, time.monotonic()
-        if self.is_stopping:
-            return
+        item = standing.item
         try:
-            place = await self._places.open(standing)
+            place = await self._open_place(standing)
             client = self._clients.find(item)
         except HaloclineError as error:
             await self._queue.end(item.id, Outcome(Ending.PLACE, error.code, error.text))
             return
+        if place is None:
+            return
         async with self._folders.setdefault(str(place.folder), asyncio.Lock()) if place.is_shared else nullcontext():
+            began = time.monotonic()
             if not (task := standing.task):
                 task = new_task_id()
                 await self._queue.begin(item.id, task)
             self.tasks[item.id] = (client, task)
             try:
                 outcome = await self._see_through(client, task, standing, place)
+                if outcome and client.is_open(task):
+                    client.send(cmd.Label(task=task, name=f"{self._queue.folder.name}: {item.id} ({outcome.ending})"))
             finally:
                 self.tasks.pop(item.id, None)
                 self._purse.settle(item.id)
                 if client.is_open(task) and not self.is_stopping:
                     await client.ended(task)
+        await self._places.release(place)
         if outcome:
-            await self._queue.end(item.id, replace(outcome, seconds=round(time.monotonic() - began, 3)))
+            seconds = round(time.monotonic() - began, 3)
+            await self._queue.end(item.id, replace(outcome, seconds=seconds, folder=str(place.folder)))
             if self._manner.keep == "none" or (self._manner.keep == "failed" and outcome.passed):
                 await self._places.remove(standing, place)
 
+    async def _open_place(self, standing: Standing) -> Place | None:
+        """Return the place of an item; None if the batch stops first. Raises HaloclineError."""
+        if self.is_stopping:
+            return None
+        opening = asyncio.ensure_future(self._places.open(standing))
+        self._opening.add(opening)
+        try:
+            await asyncio.wait([opening])
+            place = None if opening.cancelled() else opening.result()
+        finally:
+            self._opening.discard(opening)
+            await end_tasks(opening)
+        if place and place.is_shared and standing.item.accept_files:
+            raise UsageError("accept_files need a place of the item's own.", "Choose another place than its folder.")
+        return place
+
     async def _see_through(self, client: Client, task: str, standing: Standing, place: Place) -> Outcome | None:
         """Return the outcome; None if the batch stops first."""
-        item = standing.item
+        item, outcome = standing.item, standing.done
         try:
-            state = await self._follow(client, task, item, place)
-        except HaloclineError as error:
-            return Outcome(Ending.ERROR, error.code, error.text, model=item.model or "")
-        if self._is_cut_short(state):
-            return None
-        outcome = read_outcome(state, client.past(task))
-        try:
-            change = await place.changes.read_change() if place.changes else None
-            if change:
-                outcome = await self._keep_change(outcome, change, standing, place)
+            await self._open_task(client, task, item, place)
+            if outcome is None:
+                state = await self._follow(client, task, item)
+                if self._is_cut_short(state):
+                    return None
+                outcome = read_outcome(state, client.past(task))
+                outcome = await self._keep_change(outcome, standing, place)
+                await self._queue.note_done(item.id, outcome)
             if item.accept and outcome.ending in (Ending.PASSED, Ending.LIMIT, Ending.APPROVAL):
                 outcome = await self._accept(outcome, client, task, item, place)
         except HaloclineError as error:
-            return replace(outcome, ending=Ending.ERROR, cause=error.code, text=error.text)
+            failed = outcome or Outcome(
+                Ending.ERROR, model=item.model or "", cost=self.read_cost(replace(standing, task=task))
+            )
+            return replace(failed, ending=Ending.ERROR, cause=error.code, text=error.text)
         return None if self.is_stopping and item.accept and not outcome.accepted else outcome
+
+    def _is_ending(self) -> bool:
+        return self.is_stopping or self._purse.is_spent
 
     def _is_cut_short(self, state: State) -> bool:
         """True if this process interrupted the turn because the batch stops, or its money is spent."""
-        end, is_ours = state.last_end, self.is_stopping or self._purse.is_spent
-        return is_ours and (state.turn is not None or end is None or end.reason is StopReason.CANCELLED)
+        end = state.last_end
+        return self._is_ending() and (state.turn is not None or end is None or end.reason is StopReason.CANCELLED)
 
-    async def _follow(self, client: Client, task: str, item: Item, place: Place) -> State:
-        """Start or continue the task until its turn ends. Raises HaloclineError."""
+    async def _open_task(self, client: Client, task: str, item: Item, place: Place) -> None:
+        """Start the task, or resume it. Raises HaloclineError."""
         options = self._options_of(item, place)
         if (client.home.task(task) / LOG_NAME).exists():
             await client.resume(task, options)
         else:
             await client.start(place.folder, options, task)
-            client.send(
-                cmd.Label(task=task, name=f"{self._queue.folder.name}: {item.id}", tags=(self._queue.folder.name,))
-            )
+            batch = self._queue.folder.name
+            client.send(cmd.Label(task=task, name=f"{batch}: {item.id}", tags=(batch,)))
+
+    async def _follow(self, client: Client, task: str, item: Item) -> State:
+        """Let the task go on until its turn ends. Raises HaloclineError."""
         after = client.state(task).seq
-        if self.is_stopping or not await self._push(client, task, item):
+        self._purse.note(item.id, client.state(task).budget.cost)
+        if self._is_ending() or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
             if isinstance(event, ev.UsageReported):
@@ -177,7 +218,7 @@ class Worker:
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
                 break
-            if self._purse.is_spent or self.is_stopping:  # an interrupt before the turn began found none
+            if self._is_ending():  # an interrupt before the turn began found none
                 client.send(cmd.Interrupt(task=task))
         return client.state(task)
 
@@ -209,20 +250,29 @@ class Worker:
             program=ProgramParts(host=place.host) if place.host else None,
         )
 
-    async def _keep_change(self, outcome: Outcome, change: Change, standing: Standing, place: Place) -> Outcome:
-        """Write the patch, and the branch if one is wanted. Raises HaloclineError."""
-        patch = self._queue.folder / "results" / f"{standing.name}.patch"
-        await asyncio.to_thread(_write_result, patch, change.patch)
-        outcome = replace(outcome, files=change.files, added=change.added, removed=change.removed, result=str(patch))
-        if not (self._manner.branches and place.repository and place.changes and change.files):
+    async def _keep_change(self, outcome: Outcome, standing: Standing, place: Place) -> Outcome:
+        """Write the patch, and the branch if one is wanted; if that fails, the outcome says why."""
+        if not place.changes:
             return outcome
-        branch = f"{NAME}/{self._queue.folder.name}/{standing.name}"
-        message = describe_change(standing, outcome)
-        await place.changes.write_branch(place.repository, branch, place.commit, message)
-        return replace(outcome, result=branch)
+        patch = self._queue.folder / "results" / f"{standing.name}.patch"
+        try:
+            change = await place.changes.read_change()
+            await asyncio.to_thread(_write_result, patch, change.patch)
+            outcome = replace(
+                outcome, files=change.files, added=change.added, removed=change.removed, result=str(patch)
+            )
+            if self._manner.branches and place.repository and change.files:
+                branch = f"{NAME}/{self._queue.folder.name}/{standing.name}"
+                message = describe_change(standing, outcome)
+                await place.changes.write_branch(place.repository, branch, place.commit, message)
+                outcome = replace(outcome, result=branch)
+        except (HaloclineError, OSError) as error:
+            return replace(outcome, problem=error.text if isinstance(error, HaloclineError) else str(error))
+        return outcome
 
     async def _accept(self, outcome: Outcome, client: Client, task: str, item: Item, place: Place) -> Outcome:
         """Run the acceptance command where the task's commands run, in their sandbox. Raises HaloclineError."""
+        await _end_jobs(client, task)
         if item.accept_files:
             await self._bring_files(Path(item.accept_files), place)
         after = client.state(task).seq
@@ -272,25 +322,68 @@ async def _wait_for_end(client: Client, task: str, after: int) -> ev.OwnCommandE
     raise HaloclineError("The task was closed before its result was accepted.", "Start the same batch again.")
 
 
+async def _end_jobs(client: Client, task: str) -> None:
+    """End what the task left running, which could change what accepts it. Raises HaloclineError if it does not end."""
+    after = client.state(task).seq
+    for job in (running := client.state(task).jobs.running):
+        client.send(cmd.StopJob(task=task, job=job.job))
+    if not running:
+        return
+    try:
+        async with asyncio.timeout(ENDING):
+            async for _ in client.events(task, after):
+                if not client.state(task).jobs.running:
+                    return
+    except TimeoutError:
+        raise HaloclineError("What the task left running does not end.", "Look at its jobs.") from None
+
+
 def _write_result(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, data)
 
 
 def _copy_over(files: Path, folder: Path) -> None:
-    """Copy files over a folder of a task, whose links are not followed: each would lead out of it."""
-    for source in sorted(files.rglob("*")):
-        target = folder / source.relative_to(files)
-        if target.is_symlink() or (target.exists() and target.is_dir() != source.is_dir()):
-            _remove(target)
-        if source.is_dir():
-            target.mkdir(exist_ok=True)
-        else:
-            shutil.copy2(source, target)
+    """Copy files over a folder of a task. No link there is followed, as each may lead out of it."""
+    opened = os.open(folder, _FOLDER)
+    try:
+        _copy_into(files, opened)
+    finally:
+        os.close(opened)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+def _copy_into(source: Path, folder: int) -> None:
+    for path in sorted(source.iterdir()):
+        if path.is_dir():
+            inside = _open_folder(path.name, folder)
+            try:
+                _copy_into(path, inside)
+            finally:
+                os.close(inside)
+            continue
+        _remove(path.name, folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(path, "rb") as given, open(os.open(path.name, flags, 0o600, dir_fd=folder), "wb") as made:
+            shutil.copyfileobj(given, made)
+            os.fchmod(made.fileno(), path.stat().st_mode & 0o777)
+
+
+def _open_folder(name: str, folder: int) -> int:
+    """Open a folder in another one; what has its name and is none goes."""
+    for _ in range(2):
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+        try:
+            return os.open(name, _FOLDER, dir_fd=folder)
+        except OSError:
+            _remove(name, folder)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _remove(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+    except OSError:
+        shutil.rmtree(name, dir_fd=folder)

@@ -52,12 +52,21 @@ async def mirror_repository(text: str, folder: Path, environment: Mapping[str, s
     await _clone(text, check_address(text), folder, environment, "--mirror")
 
 
-async def clone_mirror(mirror: Path, revision: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """Clone a mirror into a new folder that borrows its objects; return the commit that is checked out there.
+async def update_mirror(mirror: Path, environment: Mapping[str, str]) -> None:
+    """Fetch what is new. Raises UsageError with git's message."""
+    place = _build_environment(mirror, environment, "file:https:ssh")
+    _require_good(await _run(mirror, place, "fetch", "--quiet", "--prune", "origin"), mirror)
+
+
+async def clone_mirror(
+    mirror: Path, revision: str, folder: Path, environment: Mapping[str, str], *, borrows: bool = True
+) -> str:
+    """Clone a mirror into a new folder, which may borrow its objects; return the commit that is checked out there.
 
     Raises UsageError, also for a revision that it does not have.
     """
-    await _clone(os.fspath(mirror), os.fspath(mirror), folder, environment, "--shared", "--no-checkout")
+    how = "--shared" if borrows else "--no-hardlinks"
+    await _clone(os.fspath(mirror), os.fspath(mirror), folder, environment, how, "--no-checkout")
     place = _build_environment(folder, environment, "file")
     for name in (revision, f"refs/remotes/origin/{revision}") if revision else ("HEAD",):
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")

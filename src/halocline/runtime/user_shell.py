@@ -1,7 +1,8 @@
 """Commands that the person runs in an open task (`!`): beside its turns, in its shell, without approval.
 
 What must stay true: each one that started has one end in the log, even if the task is closed. The person typed it, so
-neither the gate nor a hook is asked, and a sandbox applies only if the settings require one for all commands.
+neither the gate nor a hook is asked, and a sandbox applies only if the settings require one for all commands, or the
+person has it run as the task's own do.
 """
 
 import asyncio

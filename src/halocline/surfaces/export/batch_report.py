@@ -44,16 +44,21 @@ def _write_row(line: Line) -> str:
     change = f"{done.files} files, +{done.added} -{done.removed}" if done.files else ""
     cells = (change, format_duration(done.seconds), format_money(done.cost), str(done.requests), line.task)
     rest = "".join(f"<td>{_show(cell)}</td>" for cell in cells)
-    end = f'<span class="{look}">{_show(describe_ending(done))}</span>{_write_detail(done)}'
-    return f"<tr><td>{_show(line.id)}</td><td>{end}</td>{rest}</tr>"
+    end = f'<span class="{look}">{_show(describe_ending(done))}</span>'
+    return f"<tr><td>{_show(line.id)}</td><td>{end}</td>{rest}</tr>{_write_detail(done)}"
 
 
 def _write_detail(outcome: Outcome) -> str:
     """Return what a reader may unfold: the answer, and what the acceptance command printed."""
-    texts = [text for text in (outcome.text, outcome.accept_output) if text.strip()]
-    if not texts:
-        return ""
-    return f"<details><summary>More</summary>{''.join(f'<pre>{_show(text)}</pre>' for text in texts)}</details>"
+    texts = (outcome.problem, outcome.text, outcome.accept_output)
+    shown = "".join(f"<pre>{_show(text)}</pre>" for text in texts if text.strip())
+    places = " · ".join(f"{what} <code>{_show(text)}</code>" for what, text in _list_places(outcome) if text)
+    inside = f'<div class="inside"><p>{places}</p>{shown}</div>'
+    return f'<tr><td colspan="{len(_HEADS)}"><details><summary>More</summary>{inside}</details></td></tr>'
+
+
+def _list_places(outcome: Outcome) -> tuple[tuple[str, str], ...]:
+    return ("Result", outcome.result), ("Folder", outcome.folder)
 
 
 def _show(text: str) -> str:

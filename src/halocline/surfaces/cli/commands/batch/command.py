@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.batch import evaluation, harbor, predictions, report
-from halocline.batch.folders import find_batch, is_known, list_batches, place_folder
+from halocline.batch.folders import check_source, find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
 from halocline.batch.queue import Queue, Standing, read_queue
@@ -44,6 +44,9 @@ def command(arguments: argparse.Namespace) -> int:
     for file in arguments.report:
         if Path(file).suffix not in FORMS:
             raise UsageError(f"A report is written to FILE.json or FILE.html, not {file}.", "Choose one of them.")
+    for file in filter(None, (*arguments.report, arguments.predictions)):
+        if not Path(file).expanduser().absolute().parent.is_dir():
+            raise UsageError(f"There is no folder for {file}.", "Make it, or name another file.")
     items = _read_tasks(arguments)
     name = arguments.name or _name_after(arguments.tasks, arguments.command)
     if not name:
@@ -57,6 +60,8 @@ def command(arguments: argparse.Namespace) -> int:
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
     if arguments.dry_run:
         return _show_plan(folder, ours)
+    if arguments.tasks not in ("", "-") and not arguments.name:
+        check_source(folder, str(Path(arguments.tasks).expanduser().absolute()))
     return event_loop.run_loop(_run(arguments, folder, ours), THREADS)
 
 
@@ -130,11 +135,15 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
         await queue.add(items)
         wanted = [item.id for item in items]
         await queue.repeat(_list_again(queue, wanted, arguments.again))
+        if all(queue.items[id].outcome for id in wanted):
+            print_message(
+                "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
+            )
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
         manner = _manner_of(arguments)
         batch = Batch(
             queue,
-            LocalPlaces(place_folder(folder.name, os.environ), folder, os.environ),
+            LocalPlaces(place_folder(folder, os.environ), folder, os.environ),
             manner,
             clients=Clients(manner, Path.cwd()),
             at_once=arguments.at_once,
@@ -144,7 +153,7 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
         )
         with progress.show(batch), handle_signals(lambda number: batch.stop()):
             is_stopped = await batch.run()
-        return _finish(arguments, queue, wanted, is_stopped=is_stopped)
+        return _finish(arguments, queue, wanted, batch, is_stopped=is_stopped)
 
 
 def _list_again(queue: Queue, wanted: Sequence[str], again: Sequence[str]) -> list[str]:
@@ -167,10 +176,14 @@ def _manner_of(arguments: argparse.Namespace) -> Manner:
         trusted=arguments.trust,
     )
     arguments.unattended = not arguments.ask
+    if arguments.max_total_cost:  # none may spend more by itself, and each needs a model whose price is known
+        arguments.max_cost = min(arguments.max_cost or arguments.max_total_cost, arguments.max_total_cost)
     return Manner(choices_of(arguments), options, arguments.branches, arguments.keep)
 
 
-def _finish(arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], *, is_stopped: bool) -> int:
+def _finish(
+    arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], batch: Batch, *, is_stopped: bool
+) -> int:
     """Print and write the report; return the exit code."""
     name = queue.folder.name
     ours = [queue.items[id] for id in wanted]
@@ -190,9 +203,7 @@ def _finish(arguments: argparse.Namespace, queue: Queue, wanted: Sequence[str], 
         print_message("Stopped.", f"To continue: halo batch --name {name}")
         return ExitCode.INTERRUPTED
     if made.ended < made.items:
-        print_message(
-            "The money for this batch is spent.", f"To continue: halo batch --name {name} --max-total-cost USD"
-        )
+        print_message(batch.purse.why_spent, f"To continue: halo batch --name {name} --max-total-cost USD")
         return ExitCode.LIMIT
     if arguments.command == "eval":
         return _compare(arguments, queue, ours)

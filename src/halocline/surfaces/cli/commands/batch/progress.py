@@ -72,11 +72,11 @@ class Table:
         console = Console(stderr=True, highlight=False)
 
         def draw() -> "RichTable":
-            for id in dict.fromkeys(self._new):
+            new, self._new = self._new, []  # this thread draws, and the loop adds
+            for id in dict.fromkeys(new):
                 if (outcome := batch.queue.items[id].outcome) and id not in self._ended:
                     self._ended.add(id)
                     console.print(clean(f"{id}  {describe_end(outcome)}"), markup=False)
-            self._new.clear()
             return self._draw(batch)
 
         with Live(get_renderable=draw, console=console, refresh_per_second=_EACH_SECOND, transient=True) as live:
@@ -92,7 +92,7 @@ class Table:
         report = make_report(batch.queue.folder.name, batch.queue.items.values())
         counts = f"{report.ended} of {report.items} ended, {report.passed} passed, {format_money(batch.purse.spent)}"
         table = RichTable(box=None, padding=(0, 2, 0, 0), caption=counts, caption_justify="left", show_header=False)
-        running = [id for id in self._began if id not in self._ended]
+        running = [id for id in list(self._began) if id not in self._ended]
         for id in running[:MOST_ROWS]:
             state, seconds = batch.read_state(id), time.monotonic() - self._began[id]
             steps = format_plural(state.budget.steps, "step") if state else "its place is made"

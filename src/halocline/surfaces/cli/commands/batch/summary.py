@@ -6,6 +6,10 @@ from halocline.batch.report import Report
 from halocline.surfaces.figures import format_count, format_duration, format_money, format_plural
 from halocline.surfaces.sanitize import clean
 
+HINTS = {
+    "approval": "(calls needed an approval that no one gave: --approval-mode, -y or --ask, then --again failed)",
+}
+
 
 def list_summary(report: Report) -> Iterator[str]:
     """Yield the lines of the report."""
@@ -20,7 +24,8 @@ def list_summary(report: Report) -> Iterator[str]:
         calls = f"{format_plural(report.requests, 'request')}, {format_plural(report.calls, 'call')}"
         yield f"  steps      {calls}, {report.failed_calls} failed ({format_plural(report.failed_edits, 'edit')})"
     for cause, count in report.failures.items():
-        yield clean(f"  {count:>4} × {cause}")
+        hint = f"  {HINTS[cause]}" if cause in HINTS else ""
+        yield clean(f"  {count:>4} × {cause}{hint}")
 
 
 def describe_batch(report: Report) -> str:
