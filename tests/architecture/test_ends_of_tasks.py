@@ -18,7 +18,6 @@ BY_OTHERS = {
     "surfaces/web/background_jobs.py": "threads end at their next step; texts are ended surely before",
 }
 UNAWAITED = {
-    "batch/work.py": "the opening of a place, for which its item waits",
     "hosts/browser/worker.py": "its process ends behind it",
     "hosts/language_servers/servers.py": "`close` ends all of its tasks",
     "hosts/shell/job.py": "a wait for an event, at each look for output; it ends with the loop's next step",
