@@ -202,3 +202,27 @@ async def test_a_lock_that_a_killed_git_left_is_in_nobodys_way(open_place, tmp_p
     place = await open_place()
     (place.folder / "b.txt").touch()
     assert (await place.changes.read_change()).files == 1
+
+
+@pytest.mark.skipif(not HAS_BWRAP, reason="needs bubblewrap")
+async def test_no_file_tool_leaves_a_container_through_a_link(bench, item, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = Turn(calls=(Call("execute_command", {"command": f"ln -s {outside} link"}),))
+    write = Turn(calls=(Call("write_to_file", {"path": "link/escaped.txt", "content": "x"}),))
+    here = bench(model=play(link, write, EDIT, "done"))
+    options = TaskOptions(model="scripted/one", approval_mode=ApprovalMode.YOLO)
+    fields = {"place": PlaceKind.CONTAINER, "image": "/", "accept": PASSES}
+    done = (await here.run(item(**fields), manner=Manner(Choices(unattended=True), options)))["one"]
+    assert (done.ending, [*outside.iterdir()]) == (Ending.PASSED, [])
+
+
+async def test_a_machine_that_cannot_be_reached_costs_nothing(bench, item):
+    fields = {"place": PlaceKind.SSH, "machine": "no.such.machine.invalid", "folder": "/tmp"}
+    done = (await bench().run(item(**fields)))["one"]
+    assert (done.ending, done.requests) == (Ending.PLACE, 0)
+
+
+async def test_a_copy_is_never_within_what_it_copies(places, item, tmp_path):
+    with pytest.raises(HaloclineError, match="would be within"):
+        await places.open(Standing(item(folder=str(tmp_path), place=PlaceKind.COPY)))

@@ -7,6 +7,8 @@ import pytest
 from tests.batch.conftest import git
 
 from halocline.batch.tree_changes import TreeChanges
+from halocline.git.repository import find_repository
+from halocline.protocol.errors import HaloclineError
 
 pytestmark = pytest.mark.process
 
@@ -79,3 +81,68 @@ async def test_a_branch_holds_the_change_on_top_of_the_commit(repository, change
     assert git(repository, "log", "-1", "--format=%s %P", "batch/b/one") == f"Mend it {first}"
     assert git(repository, "show", "batch/b/one:a.txt") == "right"
     assert git(repository, "status", "--porcelain") == "M a.txt"
+
+
+async def test_a_patch_touches_only_what_the_task_touched(repository, tmp_path):
+    """Files that are tracked and ignored, submodules, files outside a sparse checkout, and ends of lines stay."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    git(inner, "commit", "-qm", "i", "--allow-empty")
+    (repository / ".gitignore").write_text("build/\n")
+    (repository / "build").mkdir()
+    (repository / "build" / "keep").write_text("kept\n")
+    (repository / "gone.txt").write_text("outside the checkout\n")
+    (repository / "crlf.txt").write_bytes(b"one\ntwo\n")
+    git(repository, "add", "-f", ".")
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    git(repository, "commit", "-qm", "all")
+    git(repository, "config", "core.autocrlf", "true")
+    (repository / "gone.txt").unlink()
+    (repository / "crlf.txt").write_bytes(b"one\r\ntwo\r\n")
+    commit = git(repository, "rev-parse", "HEAD")
+    changes = TreeChanges(repository, tmp_path / "store", repository / ".git" / "objects")
+    await changes.note_first(commit, find_repository(repository, os.environ).settings)
+    (repository / "new.txt").write_text("new\n")
+    change = await changes.read_change()
+    assert [line for line in change.patch.decode().splitlines() if line.startswith("diff")] == [
+        "diff --git a/new.txt b/new.txt"
+    ]
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
+    names = git(repository, "diff", "--name-status", commit, "batch/b/one")
+    assert names == "A\tnew.txt"
+
+
+async def test_no_setting_of_a_repository_within_the_place_runs(repository, tmp_path, changes):
+    await changes.note_first(git(repository, "rev-parse", "HEAD"))
+    canary, nested = tmp_path / "ran", repository / "n3"
+    nested.mkdir()
+    git(nested, "init", "-q")
+    (nested / "g").write_text("x\n")
+    git(nested, "add", ".")
+    git(nested, "commit", "-qm", "n")
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {canary}\ncat\n")
+    program.chmod(0o755)
+    git(nested, "config", "filter.z.clean", str(program))
+    (nested / ".git" / "info").mkdir(exist_ok=True)
+    (nested / ".git" / "info" / "attributes").write_text("* filter=z\n")
+    for _ in range(3):
+        os.utime(nested / "g", (1, 1))
+        await changes.read_change()
+    await changes.write_branch(repository, "batch/b/one", git(repository, "rev-parse", "HEAD"), "m")
+    assert not canary.exists()
+
+
+async def test_a_change_that_is_too_large_is_said_and_a_place_that_is_a_link_is_not_followed(
+    repository, tmp_path, changes
+):
+    await changes.note_first(git(repository, "rev-parse", "HEAD"))
+    (repository / "big").write_bytes(os.urandom(60_000_000))
+    with pytest.raises(HaloclineError, match="larger than 64 MB"):
+        await changes.read_change()
+    moved = tmp_path / "moved"
+    repository.rename(moved)
+    repository.symlink_to("/etc")
+    with pytest.raises(HaloclineError, match="something else in the place"):
+        await changes.read_change()

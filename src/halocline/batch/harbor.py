@@ -21,6 +21,7 @@ ACCEPT = (
 
 def read_tasks(folder: Path) -> list[Item]:
     """Read the tasks in a folder, or the one that it is, by name. Raises UsageError for one that cannot be read."""
+    folder = folder.absolute()
     if (folder / CONFIG).is_file():
         return [_read_task(folder)]
     return [_read_task(path.parent) for path in sorted(folder.glob(f"*/{CONFIG}"))]

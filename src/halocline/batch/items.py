@@ -122,7 +122,14 @@ def _read_item(line: str, where: str) -> Item:
 
 
 def _place_below(item: Item, base: Path) -> Item:
-    """Return the item with absolute folders; those of another machine stay as they are."""
+    """Return the item with absolute folders; those of another machine stay as they are. Raises UsageError."""
+    try:
+        return _make_absolute(item, base)
+    except RuntimeError as error:  # `~name` of nobody
+        raise UsageError(f"Item {item.id!r}: {error}", "Spell the folder out.") from None
+
+
+def _make_absolute(item: Item, base: Path) -> Item:
     is_there = item.place is PlaceKind.SSH
     folder = item.folder if is_there or not item.folder else str(base / Path(item.folder).expanduser())
     files = str(base / Path(item.accept_files).expanduser()) if item.accept_files else ""

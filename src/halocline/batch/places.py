@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import stat
 from collections.abc import Awaitable, Callable, Mapping
@@ -113,6 +114,9 @@ class LocalPlaces:
                 key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
                 shell = ProgramShell((*_SSH, item.machine, "--"), stays=True, key=key)
                 await shell.end_left()
+                code, _, errors = await shell.give(f"cd {shlex.quote(item.folder)}")
+                if code:
+                    raise HaloclineError(f"{item.machine}: {errors}", "Try it by hand: ssh, then cd.")
                 return Place(Path(item.folder), Host(ProgramFiles(shell), shell), is_shared=True)
 
     def _work(self, standing: Standing) -> Path:
@@ -128,7 +132,7 @@ class LocalPlaces:
         top = await asyncio.to_thread(find_repository, opened.folder, self._environment)
         commit = await _note_commit(store, top.top)
         changes = TreeChanges(top.top, store, around.common / "objects")
-        await changes.note_first(commit)
+        await changes.note_first(commit, around.settings)
         return Place(opened.folder, None, changes, around.top, commit, is_worktree=True)
 
     async def _open_clone(self, standing: Standing) -> Place:
@@ -163,6 +167,8 @@ class LocalPlaces:
 
     async def _open_copy(self, standing: Standing) -> Place:
         folder = self._work(standing)
+        if folder.is_relative_to(await asyncio.to_thread(_find_folder, standing.item)):
+            raise HaloclineError(f"The copy would be within {standing.item.folder}.", "Choose another place.")
 
         async def fill(half: Path) -> None:
             await asyncio.to_thread(shutil.copytree, standing.item.folder, half, symlinks=True, ignore=_list_special)
@@ -181,7 +187,7 @@ class LocalPlaces:
         engine, name = _find_engine(), f"halocline-{key}"
         await _start_container(engine, name, image, place.folder)
         return _with_shell(
-            place, ProgramShell((engine, "exec", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
+            place, ProgramShell((engine, "exec", "-i", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
         )
 
 
@@ -247,7 +253,8 @@ async def _note_commit(store: Path, folder: Path) -> str:
 
 
 def _with_shell(place: Place, shell: ProgramShell, container: tuple[str, ...] = ()) -> Place:
-    return replace(place, host=Host(shell=shell), container=container)
+    """Return the place with a host whose files are the container's too: no link in it leads to this machine."""
+    return replace(place, host=Host(ProgramFiles(shell), shell), container=container)
 
 
 def _list_bwrap_words(root: str, folder: Path) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ but ours, so neither a hook nor a filter of the place runs, whatever the task wr
 import asyncio
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
+from halocline.git.repository import Setting
 from halocline.protocol.child_environment import declare_environment
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
@@ -18,6 +20,7 @@ from halocline.protocol.values import Value
 LARGEST_PATCH = 1 << 26
 _SECONDS = 300.0
 _FIRST = "refs/halocline/first"
+_CARRIED = re.compile(r"core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)")
 _AUTHOR = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -47,24 +50,50 @@ class TreeChanges:
         self._store = store
         self._objects = objects
 
-    async def note_first(self, commit: str = "") -> None:
-        """Keep what is there now, or what a commit has, as the beginning; once only."""
+    async def note_first(self, commit: str = "", settings: Iterable[Setting] = ()) -> None:
+        """Keep what is there now, or what a commit has, as the beginning; once only.
+
+        `settings` are the repository's: those that say how files are written apply, and no others.
+        """
         for left in await asyncio.to_thread(lambda: [*self._store.glob("*.lock")]):
             left.unlink(missing_ok=True)  # of a git that was killed; this process alone uses the store
         if (self._store / "HEAD").exists() and (await self._git("rev-parse", "--verify", "--quiet", _FIRST)).is_good:
             return
         await asyncio.to_thread(self._store.mkdir, parents=True, exist_ok=True, mode=0o700)
         await self._run("init", "--quiet", "--template=")
+        for one in settings:
+            if _CARRIED.fullmatch(one.key):
+                await self._run("config", one.key, one.value)
         if self._objects:
             alternates = self._store / "objects" / "info" / "alternates"
             await asyncio.to_thread(alternates.write_text, f"{self._objects}\n")
         if commit:
-            await self._run("read-tree", commit)
-        tree = f"{commit}^{{tree}}" if commit else await self._write_tree()
+            await self._begin_with(commit)
+        tree = await (self._run("write-tree") if commit else self._write_tree())
         await self._run("update-ref", _FIRST, await self._commit(tree, "", "first"))
+
+    async def _begin_with(self, commit: str) -> None:
+        """Have the index begin with a commit: without its submodules, in which git would run what their settings name.
+
+        Files of it that are not there, as in a sparse checkout, count as they are in the commit.
+        """
+        await self._run("read-tree", commit)
+        if links := await self._list_links(commit):
+            await self._run("update-index", "--force-remove", "--", *(path for _, path in links))
+        gone = (await self._git("ls-files", "--deleted", "-z")).output
+        if gone:
+            await self._run("update-index", "--skip-worktree", "-z", "--stdin", data=gone)
+
+    async def _list_links(self, commit: str) -> list[tuple[str, str]]:
+        """Return the submodules of a commit: the commit of each, and its path."""
+        listed = await self._run("ls-tree", "-r", "-z", commit)
+        rows = (row.partition("\t") for row in listed.split("\0") if row.startswith("160000 "))
+        return [(head.split()[2], path) for head, _, path in rows]
 
     async def read_change(self) -> Change:
         """Return what changed since the beginning, in all files that the place's `.gitignore` does not name."""
+        if self._place.is_symlink() or not self._place.is_dir():
+            raise HaloclineError(f"The task put something else in the place of {self._place}.", "Look at it.")
         first, now = f"{_FIRST}^{{tree}}", await self._write_tree()
         sizes: list[tuple[str, str]] = _SUMMARY.findall(
             await self._run("diff", "--numstat", "--no-renames", first, now)
@@ -79,7 +108,13 @@ class TreeChanges:
 
     async def write_branch(self, repository: Path, branch: str, commit: str, message: str) -> None:
         """Make or move a branch of a repository to a commit that holds the change, on top of `commit`."""
-        made = await self._commit(await self._write_tree(), commit, message)
+        await self._write_tree()
+        links = await self._list_links(commit)
+        for sha, path in links:
+            await self._run("update-index", "--add", "--cacheinfo", f"160000,{sha},{path}")
+        made = await self._commit(await self._run("write-tree"), commit, message)
+        if links:
+            await self._run("update-index", "--force-remove", "--", *(path for _, path in links))
         await self._run("update-ref", "refs/halocline/result", made)
         bare = bare_environment(os.environ, os.fspath(repository))
         own = declare_environment(bare, {"GIT_ALLOW_PROTOCOL": "file"})
@@ -99,17 +134,17 @@ class TreeChanges:
         await self._run("add", "--all", "--", ".", *(f":(exclude,literal){path}" for path in apart))
         return await self._run("write-tree")
 
-    async def _run(self, *words: str) -> str:
-        answer = await self._git(*words)
+    async def _run(self, *words: str, data: bytes = b"") -> str:
+        answer = await self._git(*words, data=data)
         self._check(answer, words[0])
         return answer.text.strip()
 
-    async def _git(self, *words: str) -> Answer:
+    async def _git(self, *words: str, data: bytes = b"") -> Answer:
         around = bare_environment(os.environ, os.fspath(self._place))
         own = {"GIT_DIR": os.fspath(self._store), "GIT_WORK_TREE": os.fspath(self._place), **_AUTHOR}
         alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
         environment = declare_environment(around, {**own, **alone, "GIT_OPTIONAL_LOCKS": "1"})
-        return await run_git(self._place, environment, words, most=LARGEST_PATCH, seconds=_SECONDS)
+        return await run_git(self._place, environment, words, data=data, most=LARGEST_PATCH, seconds=_SECONDS)
 
     def _check(self, answer: Answer, what: str) -> None:
         if not answer.is_good:

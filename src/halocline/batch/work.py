@@ -28,6 +28,7 @@ from halocline.protocol.values import Value
 from halocline.protocol.waiting import end_tasks
 from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.store.tasks.history import new_task_id
+from halocline.task.log import LogUnwritable
 
 NAME = "batch"
 """The client's name in commands."""
@@ -128,7 +129,8 @@ class Worker:
             return
         if place is None:
             return
-        async with self._folders.setdefault(str(place.folder), asyncio.Lock()) if place.is_shared else nullcontext():
+        shared = f"{item.machine}:{place.folder}"
+        async with self._folders.setdefault(shared, asyncio.Lock()) if place.is_shared else nullcontext():
             began = time.monotonic()
             if not (task := standing.task):
                 task = new_task_id()
@@ -173,13 +175,15 @@ class Worker:
             await self._open_task(client, task, item, place)
             if outcome is None:
                 state = await self._follow(client, task, item)
-                if self._is_cut_short(state):
+                if self._is_cut_short(state) or state.last_end is None:
                     return None
                 outcome = read_outcome(state, client.past(task))
                 outcome = await self._keep_change(outcome, standing, place)
                 await self._queue.note_done(item.id, outcome)
             if item.accept and outcome.ending in (Ending.PASSED, Ending.LIMIT, Ending.APPROVAL):
                 outcome = await self._accept(outcome, client, task, item, place)
+        except LogUnwritable:  # once there is room on the disk, it continues
+            return None
         except HaloclineError as error:
             failed = outcome or Outcome(
                 Ending.ERROR, model=item.model or "", cost=self.read_cost(replace(standing, task=task))

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -74,8 +74,11 @@ async def run_program(
     try:
         with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end_process, process)) as watch:
             async with asyncio.timeout(seconds):
+                stop = partial(_end_process, process)
                 output, errors, _ = await asyncio.gather(
-                    _read_bounded(process.stdout, most), _read_bounded(process.stderr, most), _feed_input(process, data)
+                    _read_bounded(process.stdout, most, stop),
+                    _read_bounded(process.stderr, most, stop),
+                    _feed_input(process, data),
                 )
                 code = None if len(output) > most else await process.wait()
         if watch.found:
@@ -121,8 +124,15 @@ async def _feed_input(process: asyncio.subprocess.Process, data: bytes) -> None:
     process.stdin.close()
 
 
-async def _read_bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:
-    data = b""
-    while stream is not None and len(data) <= most and (chunk := await stream.read(1 << 16)):
-        data += chunk
-    return data
+async def _read_bounded(stream: asyncio.StreamReader | None, most: int, stop: Callable[[], None]) -> bytes:
+    """Read to the end, but keep little more than `most`; a program that prints more is stopped.
+
+    What it has printed is read all the same: the end of a process is not seen while its pipes hold something.
+    """
+    data = bytearray()
+    while stream is not None and (chunk := await stream.read(1 << 16)):
+        if len(data) <= most:
+            data += chunk
+            if len(data) > most:
+                stop()
+    return bytes(data)

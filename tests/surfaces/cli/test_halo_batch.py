@@ -79,12 +79,24 @@ async def test_a_batch_reports_and_runs_again_only_what_is_asked_for(repository:
         (("{tasks}", "--again", "x"), "There is no item 'x'"),
         (("{tasks}", "--shard", "3/2"), "is no shard"),
         (("{tasks}", "--report", "x.pdf"), "A report is written to FILE.json or FILE.html"),
+        (("{tasks}", "--report", "no/folder.html"), "There is no folder for"),
+        (("-",), "needs a name"),
     ],
 )
 async def test_what_cannot_be_meant_is_told(repository: Halo, words, said) -> None:
     tasks = write_tasks(repository, {"id": "g", "model": good(repository)})
     done = await repository.run("batch", *(word.format(tasks=tasks) for word in words))
     assert (done.code, said in done.err) == (2, True), done.err
+
+
+async def test_what_failed_before_any_model_was_asked_begins_anew(repository: Halo) -> None:
+    tasks = write_tasks(repository, {"id": "g"})
+    failed = await repository.run("batch", tasks, "-y", "-m", "nonsense/model")
+    assert (failed.code, "error: usage" in failed.out) == (1, True)
+    done = await repository.run("batch", tasks, "-y", "-m", good(repository))
+    assert (done.code, "1 of 1 passed" in done.out) == (0, True)
+    again = await repository.run("batch", tasks, "-y", "-m", good(repository))
+    assert "All items have ended" in again.err
 
 
 async def test_ctrl_c_leaves_a_batch_that_continues(repository: Halo) -> None:
@@ -95,7 +107,7 @@ async def test_ctrl_c_leaves_a_batch_that_continues(repository: Halo) -> None:
         await asyncio.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, told = await running.communicate()
-    assert (running.returncode, b"To continue: halo batch --name tasks" in told) == (130, True)
+    assert (running.returncode, b"To continue: halo batch " in told and b" -y -j 1" in told) == (130, True)
     done = await repository.run("batch", "--name", "tasks", "-y")
     assert (done.code, "2 of 2 passed" in done.out) == (0, True)
 

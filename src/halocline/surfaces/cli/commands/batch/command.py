@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from halocline.batch import evaluation, harbor, predictions, report
 from halocline.batch.folders import check_source, find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
-from halocline.batch.queue import Queue, Standing, read_queue
+from halocline.batch.queue import Ending, Queue, Standing, read_queue
 from halocline.batch.run import Batch
 from halocline.batch.work import Clients, Manner
 from halocline.client.options import Choices, TaskOptions
@@ -47,6 +48,8 @@ def command(arguments: argparse.Namespace) -> int:
     for file in filter(None, (*arguments.report, arguments.predictions)):
         if not Path(file).expanduser().absolute().parent.is_dir():
             raise UsageError(f"There is no folder for {file}.", "Make it, or name another file.")
+    if arguments.tasks == "-" and not arguments.name:
+        raise UsageError("A batch from standard input needs a name.", "Name it: --name NAME")
     items = _read_tasks(arguments)
     name = arguments.name or _name_after(arguments.tasks, arguments.command)
     if not name:
@@ -58,6 +61,8 @@ def command(arguments: argparse.Namespace) -> int:
     if unknown := {*(arguments.only or ())} - {item.id for item in ours}:
         raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
+    if missing := next((one for one in ours if one.accept_files and not Path(one.accept_files).is_dir()), None):
+        raise UsageError(f"Item {missing.id!r}: there is no folder {missing.accept_files}.", "They are for acceptance.")
     if arguments.dry_run:
         return _show_plan(folder, ours)
     if arguments.tasks not in ("", "-") and not arguments.name:
@@ -89,8 +94,10 @@ def _repeat_items(items: list[Item], arguments: argparse.Namespace) -> list[Item
 
 def _read_text(given: str, path: Path) -> tuple[str, str, Path]:
     if given == "-":
-        return sys.stdin.read(), "standard input", Path.cwd()
+        path, given = Path("/dev/stdin"), "standard input"
     try:
+        if given == "standard input":
+            return sys.stdin.buffer.read().decode("utf-8-sig"), given, Path.cwd()
         return path.read_text(encoding="utf-8-sig"), given, path.absolute().parent
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
@@ -134,7 +141,7 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
     with Queue(folder) as queue:
         await queue.add(items)
         wanted = [item.id for item in items]
-        await queue.repeat(_list_again(queue, wanted, arguments.again))
+        await queue.repeat({*_list_again(queue, wanted, arguments.again), *_list_not_begun(queue, wanted)})
         if all(queue.items[id].outcome for id in wanted):
             print_message(
                 "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
@@ -162,6 +169,22 @@ def _list_again(queue: Queue, wanted: Sequence[str], again: Sequence[str]) -> li
         raise UsageError(f"There is no item {unknown[0]!r} in this batch.", "See: halo batch … --dry-run")
     failed = [id for id in wanted if (done := queue.items[id].outcome) and not done.passed]
     return [id for id in wanted if id in again or ("failed" in again and id in failed)]
+
+
+def _list_not_begun(queue: Queue, wanted: Sequence[str]) -> list[str]:
+    """Return items that failed before any model was asked, for want of a key, a place, a disk: they begin again."""
+    ended = {id: done for id in wanted if (done := queue.items[id].outcome)}
+    failed = {id for id, done in ended.items() if done.ending in (Ending.PLACE, Ending.ERROR)}
+    return [id for id in failed if not ended[id].requests]
+
+
+def _list_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the words of this command, without what is meant for once."""
+    words = [*sys.argv[1:]]
+    while "--again" in words:
+        at = words.index("--again")
+        del words[at : at + 2]
+    return words
 
 
 def _manner_of(arguments: argparse.Namespace) -> Manner:
@@ -200,8 +223,12 @@ def _finish(
         for line in (*list_summary(made), *(list_scores(scores) if scores else ())):
             print_raw(line)
     if is_stopped:
-        print_message("Stopped.", f"To continue: halo batch --name {name}")
+        print_message("Stopped.", f"To continue: halo {shlex.join(_list_words(arguments))}")
         return ExitCode.INTERRUPTED
+    if made.ended < made.items and not batch.purse.why_spent:
+        left = f"{made.items - made.ended} items did not come to their end, which the program's log explains."
+        print_message(left, f"To continue: halo {shlex.join(_list_words(arguments))}")
+        return ExitCode.ERROR
     if made.ended < made.items:
         print_message(batch.purse.why_spent, f"To continue: halo batch --name {name} --max-total-cost USD")
         return ExitCode.LIMIT
