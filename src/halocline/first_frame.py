@@ -40,7 +40,7 @@ class FirstFrame:
         try:
             modes = termios.tcgetattr(0)
             quiet = [*modes[:6], [*modes[6]]]
-            quiet[3] &= ~termios.ECHO
+            quiet[3] &= ~(termios.ECHO | termios.IEXTEN)  # else Ctrl-R and Ctrl-V would be the terminal's
             termios.tcsetattr(0, termios.TCSANOW, quiet)
             dim, plain = ("", "") if os.environ.get("NO_COLOR") else ("\x1b[90m", "\x1b[0m")
             size = os.get_terminal_size(1)

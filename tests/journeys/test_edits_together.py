@@ -74,7 +74,7 @@ class Person:
         async def write_nothing(before):
             return None
 
-        await self.batch.follow(client, event.task, event)
+        await self.batch.edits.follow(client, event.task, event)
         decision = await Asker(self.screen, self).ask_approval(event, write_nothing, None, self.batch)
         return decision.resolve(event.task, event.request)
 

@@ -1,9 +1,9 @@
-"""`/jobs`: background jobs of a task."""
+"""`/jobs`: background jobs of a task. It also stops commands that the person runs elsewhere (`!`)."""
 
 from collections.abc import Container, Sequence
 
 from halocline.client.tasks import Client
-from halocline.protocol.commands import StopJob
+from halocline.protocol.commands import StopCommand, StopJob
 from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.surfaces.figures import format_duration
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
@@ -21,6 +21,9 @@ async def answer_jobs(context: SlashContext, rest: str) -> SlashAnswer:
             return f"{_describe_status(jobs[name])}\n{client.job_tail(task, name) or '[no output]'}"
         case ["stop", name] if name in jobs:
             return _stop_job(jobs[name], client, task)
+        case ["stop", run] if own := [one for one in client.state(task).user_commands.running if one.run == run]:
+            client.send(StopCommand(task=task, run=run))
+            return f"Stopping {run}: {_short_line(own[0].command)}"
         case ["show" | "stop", name]:
             return f"No job {name!r}. Jobs: {', '.join(jobs) or 'none'}."
     return USAGE
@@ -31,7 +34,8 @@ async def complete_jobs(client: Client, task: str, given: Sequence[str]) -> dict
         case []:
             return {"show ": "", "stop ": ""}
         case ["show" | "stop"]:
-            return {job.name: job.command for job in client.jobs(task)}
+            running = client.state(task).user_commands.running if given == ["stop"] else ()
+            return {job.name: job.command for job in client.jobs(task)} | {one.run: one.command for one in running}
     return {}
 
 

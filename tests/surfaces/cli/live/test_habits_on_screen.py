@@ -1,11 +1,12 @@
 """What people do on the screen that no other file tries: searching prompts, going back in a task, agents that ask."""
 
 import asyncio
+import shlex
 import subprocess
 
 import pytest
 from tests.servers.model_server import ModelServer, Turn
-from tests.surfaces.cli.halo_process import Halo, call
+from tests.surfaces.cli.halo_process import HALO, Halo, call
 from tests.surfaces.cli.live.conftest import Open
 from tests.surfaces.cli.live.tmux_terminal import HINT
 
@@ -82,3 +83,17 @@ async def test_a_model_of_a_server_is_chosen_from_the_list(halo: Halo, open_term
 
         await asyncio.to_thread(choose)
         assert server.requests[-1].body["model"] == "tiny-2"
+
+
+def test_ctrl_r_pressed_at_the_first_frame_searches_what_was_typed_on_other_days_and_sends_nothing(
+    halo: Halo, open_terminal: Open
+) -> None:
+    halo.home.mkdir(parents=True, exist_ok=True)
+    (halo.home / "prompt_history").write_text("\n# 2026-11-01\n+walk first\n\n# 2026-11-02\n+walk second\n")
+    terminal = open_terminal().runs(shlex.join([*HALO, "-m", halo.script(HI)])).sees(HINT)
+    terminal.presses("C-r").types("walk").presses("Enter", "Enter").types("more").sees(
+        "Search prompts: walk", "· ask ·"
+    )
+    terminal.sees("❯ walk second").presses("C-r").sees("❯ walk first").presses("Enter").sees_no("Search prompts")
+    assert terminal.composer() == "walk first"
+    assert [event for event in halo.log() if isinstance(event, ev.TurnStarted)] == []

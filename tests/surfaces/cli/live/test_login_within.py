@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.tables import for_each
 
 from halocline.protocol import events as ev
 from halocline.surfaces.terminal.composing.pasting import Chips
-from halocline.surfaces.terminal.composing.prompt import may_be_key
+from halocline.surfaces.terminal.composing.prompt import KEY_HELD, KeyGuard, may_be_key, resembles_key
 from halocline.surfaces.terminal.composing.prompt_history import PromptHistory
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -23,7 +24,7 @@ KEY = "sk-1234567890abcdef1234"
 
 
 def files_with(text: str, *folders: Path) -> list[str]:
-    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    files = [file for folder in folders for file in (folder, *folder.rglob("*")) if file.is_file()]
     return [file.name for file in files if text.encode() in file.read_bytes()]
 
 
@@ -86,6 +87,54 @@ def test_a_key_typed_into_the_list_of_providers_or_behind_the_command_is_shown_a
 )
 def test_a_line_typed_before_the_field_of_a_key_is_forgotten_only_if_it_may_be_one(line: str, is_key: bool) -> None:
     assert may_be_key(line) is is_key
+
+
+UNKNOWN = "q4gXl-gMvpuJBZQSSytHvwj0qGznRXzBd-m5TxMiOOk"
+ROWS = [bytes(at * at % 251 for at in range(first, first + 57)) for first in range(0, 570, 57)]
+PICTURE = "\n".join(b64encode(row).decode() for row in ROWS)
+
+
+@for_each(
+    "text, is_one",
+    [
+        (UNKNOWN, True),
+        ("  9s0m6wtwo0gckjjgm8wfg8zui5tgz69u ", True),
+        (f"{UNKNOWN}\n/login", True),
+        ("0123456789abcdef0123456789abcdef", False),
+        ("be5cacab-53e6-4859-8a55-f1925cdbcc14", False),
+        ("b33bfb38ce3d6d5dcf1d4d85ac1b1a4d1dbcd1ba", False),
+        ("sha256-LlgrXkeXPuOjTGMt6XUEWfvbPZ8Uf0hmIH6LbuUFPG8=", False),
+        ("src/halocline/surfaces/cli/live/composer.py", False),
+        ("/home/me/builds/AbCd1234EfGh5678IjKl", False),
+        ("https://example.org/q4gXl-gMvpuJBZQSSytHvwj0qGznRXzBd", False),
+        ("@tests/surfaces/web/pages/test_page_worktrees.py", False),
+        ("getElementsByClassNameV2OfTheDocument", False),
+        (f"What is this picture?\n{PICTURE}\nThanks.", False),
+        ("do 3 things", False),
+    ],
+)
+def test_a_prompt_that_may_be_a_key_of_unknown_form_is_one_random_word(text: str, is_one: bool) -> None:
+    assert resembles_key(text) is is_one
+
+
+def test_what_may_be_a_key_is_sent_when_enter_is_pressed_again_and_only_then() -> None:
+    guard = KeyGuard()
+    assert [guard.refuse(UNKNOWN), guard.refuse("hello"), guard.refuse(UNKNOWN)] == [KEY_HELD, "", KEY_HELD]
+    guard.forget()
+    assert [guard.refuse(UNKNOWN), guard.refuse(UNKNOWN), guard.refuse(UNKNOWN)] == [KEY_HELD, "", ""]
+
+
+@pytest.mark.parametrize("key", ["Enter", "C-s"])
+def test_what_may_be_a_key_stays_in_the_composer_until_it_is_sent_again_and_never_gets_into_the_history(
+    halo: Halo, open_terminal: Open, key: str
+) -> None:
+    terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."})).types(UNKNOWN).presses(key)
+    terminal.sees("press Enter again")
+    assert terminal.composer() == UNKNOWN
+    assert [event for event in halo.log() if isinstance(event, ev.TurnStarted)] == []
+    terminal.presses(key).saw("Hello.")
+    assert UNKNOWN in str([event for event in halo.log() if isinstance(event, ev.TurnStarted)])
+    assert files_with(UNKNOWN, *halo.home.glob("prompt_history")) == []
 
 
 @for_each(

@@ -47,6 +47,19 @@ def test_an_own_command_that_outlives_the_turn_is_what_the_key_stops_and_its_row
     assert terminal.composer() == "draft"
 
 
+def test_a_key_stops_the_command_of_its_own_terminal_and_the_other_says_how_it_is_stopped_there(
+    halo: Halo, open_terminal: Open
+) -> None:
+    first = open_terminal(100, 30).starts("-m", halo.script(HI)).says("go").saw("Hello.").sees(HINT)
+    second = open_terminal(100, 30).runs(shlex.join([*HALO, "attach", *halo.tasks])).sees(HINT)
+    first.says("!sleep 4711").sees("running !sleep 4711", "Esc stops")
+    second.sees("running !sleep 4711", "in another terminal").presses("Escape").sees("/jobs stop !1 stops it")
+    second.says("!sleep 4712").sees("running !sleep 4712", "Esc stops").presses("Escape").saw("stopped after")
+    assert [event.run for event in halo.log() if isinstance(event, ev.OwnCommandEnded)] == ["!2"]
+    second.sees("running !sleep 4711").says("/jobs stop !1").saw("Stopping !1")
+    first.saw("sleep 4711", "stopped after")
+
+
 def test_the_next_key_stops_the_turn_and_the_rows_of_both_stay(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(CARD).says(OWN)
     terminal.sees("running !echo").presses("Escape", "Escape").saw("stopped after", "interrupted").sees(HINT)

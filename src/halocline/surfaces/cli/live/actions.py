@@ -73,7 +73,8 @@ class LiveActions:
             return composer.finish_request()
         if self._is_opening:
             return None
-        names_command, is_meant, typed = self._names_command(), composer.has_selected, composer.text
+        state, names_command, typed = composer.buffer.complete_state, self._names_command(), composer.text
+        is_meant = state is not None and state.current_completion is not None  # the person has moved to it
         is_incomplete = names_command and not (take_choice(composer.buffer) and is_meant)
         if composer.text.strip() in PICKERS and session.is_prompting and (is_incomplete or composer.text in PICKERS):
             return self._open_values(composer.text.strip())
@@ -162,13 +163,13 @@ class LiveActions:
         where the card takes it. Pasted texts are part of an answer, in full.
         """
         card, composer = self._session.card, self._composer
-        text = composer.expand_chips(composer.text).strip()
+        text = composer.chips.whole(composer.text).strip()
         if card is None or composer.text.strip()[:1] in ("/", "!"):
             return False
         is_answer = card.kind is Kind.QUESTION
-        if composer.forgets_key():
+        if composer.holds_key():
             return True
-        if is_answer and composer.has_pictures:
+        if is_answer and composer.chips.pictures(composer.text):
             refusal: str | None = NO_PICTURES
         else:
             refusal = card.take_line(text) if text else ""
@@ -185,7 +186,7 @@ class LiveActions:
         is_own = text.startswith(("!", "# ")) or find_own_command(text) is not None
         if is_own or self._session.is_prompting or not self._session.has_turn:
             self.send()
-        elif self._composer.forgets_key():
+        elif self._composer.holds_key():
             return
         elif prompt := self._composer.take():
             self._session.steer(prompt)
@@ -311,7 +312,7 @@ class LiveActions:
 
     async def _edit(self) -> None:
         composer = self._composer
-        before, request, typed = composer.unfold_chips(), composer.request, composer.text
+        before, request, typed = composer.chips.unfold(composer.text), composer.request, composer.text
         try:
             async with self._application.release_terminal():
                 after = await edit_text(before, self._session.editor)

@@ -5,6 +5,7 @@ aside and comes back afterwards.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,10 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 
 from halocline.client.models import BLIND
+from halocline.client.start import Home, home_folder
 from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
-from halocline.protocol.messages import UserPart
 from halocline.surfaces.terminal.application.choice_list import ChoiceList
 from halocline.surfaces.terminal.composing import clipboard
 from halocline.surfaces.terminal.composing.completion import Mentions, build_completer, is_begun
@@ -28,13 +29,14 @@ from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, 
 from halocline.surfaces.terminal.composing.prompt import (
     KEY_NOT_SENT,
     NO_KEY_HERE,
+    KeyGuard,
     Prompt,
     expand_quit_word,
     is_key,
     may_be_key,
     signs_in,
 )
-from halocline.surfaces.terminal.composing.prompt_history import open_history
+from halocline.surfaces.terminal.composing.prompt_history import PromptHistory, is_provider
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
 PICK_FIRST = "No provider has this name. Pick one; its key is asked for next."
@@ -86,7 +88,8 @@ class LiveComposer:
     def __init__(self, redraw: Callable[[], None]) -> None:
         self._client: Client | None = None
         self._task = ""
-        self._chips = Chips()
+        self.chips = Chips()
+        self._guard = KeyGuard()
         self._menu: Menu | None = None
         self._completer = build_completer(())
         self._set_aside = Document()
@@ -101,12 +104,18 @@ class LiveComposer:
         self.mentions = MentionedLine(self._look_up, redraw)
         self.buffer = Buffer(
             multiline=True,
+            history=PromptHistory(
+                Home(home_folder(os.environ)).prompt_history,
+                self.chips,
+                lambda word: self._client is not None and is_provider(self._client, word),
+            ),
             completer=DynamicCompleter(lambda: None if self.request else self._completer),
             complete_while_typing=Condition(self._may_complete),
             on_text_changed=lambda buffer: self._note_text(buffer.text),
         )
 
     def _note_text(self, text: str) -> None:
+        self._guard.forget()
         if self.request and self.request.choices:
             self.request.choices.apply_filter(text)
         self.mentions.typed("" if self.request and self.request.secret else text)
@@ -115,9 +124,6 @@ class LiveComposer:
         """Serve the prompts of this task from now on; typed text stays."""
         if task == self._task:
             return
-        if self._client is None:
-            self.buffer.history = open_history(client, self._chips)
-            self.buffer.reset(self.buffer.document)
         self._client, self._task = client, task
         self._menu = Menu(client, task)
         self._completer = build_completer((self._menu, Mentions(partial(client.mentionable, task))))
@@ -154,29 +160,34 @@ class LiveComposer:
     def take(self) -> Prompt | None:
         """Take the typed prompt; None when there is none."""
         text = expand_quit_word(self.text)
-        if not text.strip() or self._client is None or self.forgets_key():
+        if not text.strip() or self._client is None or self.holds_key():
             return None
         self.finish_line(append_to_history=True)
         get_app().vi_state.reset()  # the next prompt begins with typing
         if self._menu:
             self._menu.begin()
         mode = self._client.state(self._task).plan.mode
-        return Prompt(text, mode, self.parts_of(text))
+        return Prompt(text, mode, self.chips.parts(text))
 
     def hold(self) -> None:
         """Let what is typed wait until the conversation can take it."""
-        if not self.forgets_key():
+        if not self.holds_key():
             self.due.append(self.text)
             self.finish_line()
 
-    def forgets_key(self) -> bool:
-        """Forget what is typed if it is a key, or may be one and a `/login` waits: it is sent nowhere. False if not."""
-        text, waits = self.expand_chips(self.text), any(map(signs_in, self.due))
-        if not is_key(text) and not (waits and any(map(may_be_key, text.split("\n")))):
-            return False
-        self.finish_line()
-        self.tell(KEY_NOT_SENT)
-        return True
+    def holds_key(self, *, is_prompt: bool = True) -> bool:
+        """True if what is typed is not sent: a key, or what may be one while a `/login` waits, is forgotten.
+
+        A prompt that may be one stays until Enter is pressed again.
+        """
+        text, waits = self.chips.whole(self.text), any(map(signs_in, self.due))
+        is_lost = is_key(text) or (waits and any(map(may_be_key, text.split("\n"))))
+        why = KEY_NOT_SENT if is_lost else self._guard.refuse(text) if is_prompt else ""
+        if is_lost:
+            self.finish_line()
+        if why:
+            self.tell(why)
+        return bool(why)
 
     def put_back_due(self, most: int | None = None) -> bool:
         """Put the lines that wait above what is typed, or so many of the newest. False if there are none."""
@@ -191,7 +202,7 @@ class LiveComposer:
 
     def restore(self, prompt: Prompt) -> str:
         """The text of a prompt as it was typed, with a chip for each thing that was attached."""
-        return self._chips.restore(prompt.text, prompt.parts)
+        return self.chips.restore(prompt.text, prompt.parts)
 
     def put_above(self, text: str) -> None:
         """Insert a text above what is typed; while a line is asked for, above what was typed before."""
@@ -214,19 +225,13 @@ class LiveComposer:
         else:
             self.put_above(text)
 
-    @property
-    def has_selected(self) -> bool:
-        """True if the person has moved to a completion."""
-        state = self.buffer.complete_state
-        return state is not None and state.current_completion is not None
-
     def finish_request(self) -> None:
         """End the request for a line with what is picked, or what is typed."""
         if (request := self.request) and request.choices and request.hides and self.text:
             self.clear()
             self._note_text("")
             request.hint = PICK_FIRST
-        elif request and (request.secret or not self.forgets_key()):
+        elif request and (request.secret or not self.holds_key(is_prompt=False)):
             picked = request.choices and request.choices.picked
             request.finish(picked.key if picked else self.text)
 
@@ -260,27 +265,10 @@ class LiveComposer:
     def _drop_keys(self) -> bool:
         """Forget the lines that may be keys, typed before the line that asks for one. False if there are none."""
         lines = self.text.split("\n")
-        kept = [line for line in lines if not may_be_key(self.expand_chips(line))]
+        kept = [line for line in lines if not may_be_key(self.chips.whole(line))]
         if kept != lines:
             self.buffer.reset(Document("\n".join(kept)))  # also what could be undone
         return kept != lines
-
-    def parts_of(self, text: str) -> tuple[UserPart, ...]:
-        """The pasted texts and images of a typed text."""
-        return self._chips.parts(text)
-
-    def expand_chips(self, text: str) -> str:
-        """The text with pasted texts in place of their chips."""
-        return self._chips.whole(text)
-
-    @property
-    def has_pictures(self) -> bool:
-        """True if the chip of an image is in the typed text."""
-        return self._chips.pictures(self.text) > 0
-
-    def unfold_chips(self) -> str:
-        """The typed text with pasted texts in place of their chips, and the chips of images."""
-        return self._chips.unfold(self.text)
 
     async def list_values(self, words: str) -> dict[str, str]:
         """List the values that may follow a slash command and its first words, each with its meaning."""
@@ -293,15 +281,15 @@ class LiveComposer:
             self.insert(text)
             return
         folder = Path(self._client.state(self._task).workspace) if self._client else Path()
-        typed = mentions_of(text, folder) or self._chips.chip(text)
+        typed = mentions_of(text, folder) or self.chips.chip(text)
         if typed != text and self.chip_before_cursor().rstrip() == typed:
             self.buffer.delete_before_cursor(len(self.chip_before_cursor()))
             typed = text
-        self.insert(f"{typed} " if self._chips.before(typed) else typed)
+        self.insert(f"{typed} " if self.chips.before(typed) else typed)
 
     def chip_before_cursor(self) -> str:
         """The chip that Backspace removes as a whole; empty when there is none."""
-        return self._chips.before(self.before_cursor)
+        return self.chips.before(self.before_cursor)
 
     async def paste_image(self) -> None:
         """Insert the clipboard's image as a chip; a message tells why not."""
@@ -318,12 +306,12 @@ class LiveComposer:
         """Return the chip of the clipboard's image, and True if the model sees images. Raises HaloclineError."""
         if self._client is None:
             raise UsageError("The task is not open yet.", "Try again in a moment.")
-        if self._chips.pictures(self.text) >= MOST_PICTURES:
+        if self.chips.pictures(self.text) >= MOST_PICTURES:
             raise UsageError(f"A prompt takes at most {MOST_PICTURES} images.", "Send these first.")
         data = await clipboard.read_image()
-        name = self._chips.next_picture()
+        name = self.chips.next_picture()
         parts = await self._client.attach(self._task, name, data)
-        return self._chips.picture(name, parts), await self._client.takes_images(self._task)
+        return self.chips.picture(name, parts), await self._client.takes_images(self._task)
 
     async def _look_up(self, text: str) -> Sequence[Mentioned]:
         return await self._client.mentioned(self._task, text) if self._client else ()

@@ -77,7 +77,7 @@ class LiveMenu:
             if self._composer.text and await self.choose("", _ANSWER_OR_STOP) == ESCAPE:
                 return None
         text = await self._composer.read_line(LineRequest(prompt, hint, initial, needs_text=needs_text))
-        return text and self._composer.expand_chips(text)
+        return text and self._composer.chips.whole(text)
 
     def _was_just_chosen(self) -> bool:
         """True if the person's latest key chose an option a moment ago, to which what is asked now belongs."""
@@ -90,4 +90,4 @@ class LiveMenu:
         state = self._session.state
         if not text or not text.strip() or state is None:
             return None
-        return Prompt(text, state.plan.mode, self._composer.parts_of(text))
+        return Prompt(text, state.plan.mode, self._composer.chips.parts(text))

@@ -31,6 +31,7 @@ from halocline.surfaces.cli.live.own_keys import read_own_keys
 from halocline.surfaces.cli.live.own_status import OwnStatusLine
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.cli.session import user_shell
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
@@ -38,11 +39,10 @@ from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.activity import LiveActivity
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.layout import LivePanes, build_style
-from halocline.surfaces.terminal.asking.approval_prompt import Asker
+from halocline.surfaces.terminal.asking.approval_prompt import Asker, PlanPrompt
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
-from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, type_keys
 from halocline.surfaces.terminal.composing.prompt_history import hide_key, is_provider
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
@@ -56,9 +56,9 @@ class LiveMode(View):
     asks = draws = shows_beside = True
 
     def __init__(self, frame: FirstFrame | None = None) -> None:
-        self._app = LiveApplication(self._print_code, frame)
+        self._app = LiveApplication(lambda: self._screen.print_code(), frame)
         self.on_signal: Callable[[int], None] | None = self._app.end_by
-        console = build_console(self._app.print_above)
+        console = Console(file=RowFile(self._app.print_above), force_terminal=True, highlight=False)
         self._theme = ThemeChoice(console)
         self._app.on_background = self._theme.learn_background
         self._activity = LiveActivity(console, self._app.request_frame)
@@ -93,10 +93,11 @@ class LiveMode(View):
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
         *sent, draft = split_typed(self._app.typed_before)
-        for text in sent:
-            self._composer.insert(text)
+        while sent and not self._composer.text:
+            self._composer.insert(sent.pop(0))
             self._composer.hold()
-        self._composer.insert(draft)
+        rest = "\n".join(filter(None, [*sent, draft]))  # behind what may be a key, Enter counts for nothing
+        self._composer.insert(f"\n{rest}" if self._composer.text and rest else rest)
         return self
 
     async def __aexit__(
@@ -113,6 +114,7 @@ class LiveMode(View):
         if self._session.client is None:
             self._session.start(self._session.watch_other_tasks())
         self._session.follow_task(client, task)
+        self._screen.activity.is_own = partial(user_shell.is_own, client, task)
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
         signs = client.terminal_settings
@@ -205,7 +207,7 @@ class LiveMode(View):
             self.say(f"{UNANSWERED} {APPROVE}")
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
-        await self._batch.follow(client, task, event)
+        await self._batch.edits.follow(client, task, event)
         edit = await WaitingEdit.load(client, task, event)
         return await self._asker.ask_approval(event, self._menu.ask_message, edit, self._batch)
 
@@ -259,9 +261,6 @@ class LiveMode(View):
     def offer_background(self, leave: Callable[[], object] | None) -> None:
         self._session.move_to_background = leave
 
-    def _print_code(self) -> None:
-        self._screen.print_code()
-
     def _expand(self) -> None:
         """Print in full what was shortened since the latest prompt."""
         self._session.notice = self._screen.expand()
@@ -312,8 +311,3 @@ class RowFile(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-def build_console(print_above: Callable[[str], None]) -> Console:
-    """Build a console that has the terminal's size and colors."""
-    return Console(file=RowFile(print_above), force_terminal=True, highlight=False)

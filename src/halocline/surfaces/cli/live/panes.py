@@ -16,7 +16,7 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal.application.activity import Fragments, LiveActivity, cut_line
-from halocline.surfaces.terminal.application.choice_lines import draw_choices
+from halocline.surfaces.terminal.application.choice_list import draw_choices
 from halocline.surfaces.terminal.application.status_bar import Fact, fit_facts, status_facts
 from halocline.surfaces.wrapping import wrap_line
 

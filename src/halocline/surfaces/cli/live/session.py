@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,13 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
+from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import SILENCE
-from halocline.surfaces.cli.live.queued_messages import QueuedMessages
 from halocline.surfaces.cli.session import user_shell
+from halocline.surfaces.slash.queue import withdraw_message
 from halocline.surfaces.terminal.composing.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -33,6 +34,56 @@ DELIVERY = 2.0
 WATCH_INTERVAL = 10.0
 """Seconds between two looks at other tasks."""
 QUIT_HINT = "Press {key} again to exit"
+
+
+class QueuedMessages:
+    """Sends messages that wait, and takes them back into the composer."""
+
+    def __init__(self, session: "LiveSession") -> None:
+        self._session = session
+
+    @property
+    def all(self) -> Sequence[QueuedMessage]:
+        state = self._session.state
+        return state.queue.messages if state else ()
+
+    @property
+    def begins_turn(self) -> bool:
+        """True if a message begins the next turn by itself: what was typed after it comes after it."""
+        state = self._session.state
+        return state is not None and bool(state.queue.due)
+
+    def send_first(self) -> bool:
+        """Send the next message that waits for the end of the turn or for the person. False if there is none."""
+        state = self._session.state
+        first = state.queue.next_for_person if state else None
+        if first is not None:
+            steers = self._session.has_turn
+            self._send(cmd.SendQueued(task=self._session.task, messages=(first.id,), steer=steers))
+        return first is not None
+
+    def take_last(self) -> bool:
+        """Take the newest message back into the composer. False if there is none."""
+        last = next(iter(self.all[::-1]), None)
+        if last is not None:
+            self._session.start(self._take_back(last))
+        return last is not None
+
+    async def _take_back(self, message: QueuedMessage) -> None:
+        session = self._session
+        state = session.state
+        if session.client is None or state is None or not await withdraw_message(session.client, session.task, message):
+            return
+        session.put_back(Prompt(message.text, state.plan.mode, message.attachments))
+        session.redraw()
+
+    def _send(self, command: cmd.AnyCommand) -> None:
+        client = self._session.client
+        assert client is not None
+        try:
+            client.send(command)
+        except HaloclineError as error:
+            self._session.say(f"{error.text} {error.hint}".rstrip())
 
 
 class LiveSession:
@@ -167,8 +218,7 @@ class LiveSession:
     @property
     def runs_own_command(self) -> bool:
         """True while a command of the person runs from here: what stops, stops it first."""
-        client, state = self.client, self.state
-        return bool(client and state and any(one.client == client.name for one in state.user_commands.running))
+        return bool(self.client and self.state and user_shell.list_own(self.client, self.task))
 
     def stop_own_command(self) -> bool:
         """Stop the person's newest command that runs. False if there is none."""

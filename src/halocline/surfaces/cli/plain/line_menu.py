@@ -11,7 +11,7 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options, TypedAnswer, find_key, find_option
 from halocline.surfaces.terminal.asking.text_editor import run_editor
-from halocline.surfaces.terminal.composing.prompt import KEY_NOT_SENT, Prompt, is_key, join_drafts
+from halocline.surfaces.terminal.composing.prompt import KEY_HELD, KeyGuard, Prompt, join_drafts
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
@@ -43,11 +43,14 @@ class LineMenu:
         self._screen.list_options(_draw_options(title, listed))
         enter = f" (Enter: {selected})" if selected else " (Enter does nothing)" if selected is None else ""
         await self._lines.wait_for_silence()
+        guard, held = KeyGuard(), ""
         while True:
-            if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ")) is None:
+            if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ", held)) is None:
                 return ESCAPE
-            if is_key(typed):
-                self._screen.say(KEY_NOT_SENT)
+            held = ""
+            if why := guard.refuse(typed):
+                self._screen.say(why)
+                held = typed if why is KEY_HELD else ""
                 continue
             word = typed.strip().casefold() or selected or ""
             if key := find_key(word, options) or (find_option(word, options) if kind is Kind.OWN else None):

@@ -25,18 +25,17 @@ from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal import application
-from halocline.surfaces.terminal.asking.approval_prompt import Asker
+from halocline.surfaces.terminal.asking.approval_prompt import Asker, PlanPrompt
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
-from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
 from halocline.surfaces.terminal.composing.pasting import Chips
 from halocline.surfaces.terminal.composing.prompt import (
-    KEY_NOT_SENT,
+    KEY_HELD,
     NO_KEY_HERE,
+    KeyGuard,
     Prompt,
     expand_quit_word,
-    is_key,
     join_drafts,
 )
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
@@ -139,7 +138,7 @@ class LineMode(View):
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
             raise RuntimeError("no person to ask")
-        await self._batch.follow(client, task, event)
+        await self._batch.edits.follow(client, task, event)
         write, edit = partial(self._write_message, client, task), await WaitingEdit.load(client, task, event)
         decision = await self._asker.ask_approval(event, write, edit, self._batch)
         await self._quit_if_gone()
@@ -187,23 +186,24 @@ class LineMode(View):
 
     async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
         """Read a prompt, or a message with this hint; None when the person quits or goes back."""
-        from halocline.surfaces.terminal.composing.prompt_history import open_history
+        from halocline.surfaces.terminal.composing.prompt_history import PromptHistory, is_provider
 
         mode, offered = client.state(task).plan.mode, "" if hint else self._offered
         shown = hint or (f"{offered} (Enter sends this)" if offered else PLACEHOLDER)
-        history = open_history(client, Chips())
+        history = PromptHistory(client.home.prompt_history, Chips(), partial(is_provider, client))
         mark = _MARKS[mode]
         if self._aloud:
             mark, shown = f"{shown if hint or offered else _TURNS[mode]}: ", ""
         draft = self._lines.take_draft(is_message=bool(hint))
         if self._lines.forgot_key:
             self.say(NO_KEY_HERE)
+        guard = KeyGuard()
         while (typed := await self._lines.read_line(mark, draft, shown, history, keeps=bool(hint))) is not None:
-            if is_key(typed):
-                self.say(KEY_NOT_SENT)
+            if why := guard.refuse(typed):
+                self.say(why)
             elif text := typed if typed.strip() else offered:
                 return Prompt(text if hint else expand_quit_word(text), mode)
-            draft = self._lines.take_draft(is_message=bool(hint))
+            draft = typed if why is KEY_HELD else self._lines.take_draft(is_message=bool(hint))
         return None
 
 

@@ -1,5 +1,6 @@
 """The user's own command (`!`)."""
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -29,7 +30,7 @@ class OwnCommand:
     def _ends_with(self, event: ev.Event) -> bool:
         """Take in an event. True if it ends the command."""
         match event:
-            case ev.OwnCommandStarted(run=run, client=client) if not self._run and client == self._client.name:
+            case ev.OwnCommandStarted(run=run, client=name) if not self._run and is_own(self._client, self._task, name):
                 self._run = run
             case ev.OwnCommandEnded(run=run):
                 return run == self._run
@@ -45,9 +46,19 @@ class OwnCommand:
             self._client.send(cmd.LeaveRunning(task=self._task, run=self._run))
 
 
+def is_own(client: Client, task: str, name: str) -> bool:
+    """True if a task's log names this client so: with its process, where another one runs the task."""
+    return name == (f"{client.name} {os.getpid()}" if client.is_attached(task) else client.name)
+
+
+def list_own(client: Client, task: str) -> list[ev.OwnCommandStarted]:
+    """List the commands that the person runs from here."""
+    return [one for one in client.state(task).user_commands.running if is_own(client, task, one.client)]
+
+
 def stop_own_command(client: Client, task: str) -> bool:
     """Stop the newest command that the person runs from here. False if there is none, or it is stopping already."""
-    own = [one for one in client.state(task).user_commands.running if one.client == client.name]
+    own = list_own(client, task)
     with suppress(TaskBusy):  # the process that ran it is gone
         return bool(own) and client.send(cmd.StopCommand(task=task, run=own[-1].run))
     return False

@@ -12,6 +12,7 @@ from typing import TextIO, cast
 from prompt_toolkit.application import Application
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindingsBase, merge_key_bindings
 from prompt_toolkit.layout import Layout
@@ -29,6 +30,7 @@ from halocline.surfaces.terminal.application.terminal_keys import (
     bind_unused_keys,
     find_escape_timeout,
     has_unambiguous_keys,
+    split_search,
     teach_sequences,
 )
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
@@ -91,7 +93,7 @@ class LiveApplication:
     ) -> None:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
         self._terminal.quieten()
-        self.typed_before = self._terminal.read_typed()
+        self.typed_before, search = split_search(self._terminal.read_typed())
         if self._first:
             self._first.erase()
         if self._has_unambiguous_keys:
@@ -109,7 +111,7 @@ class LiveApplication:
             color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
-            input=self._open_keyboard(),
+            input=self._open_keyboard(search),
             output=self._output,
         )
         if not self._full_screen:
@@ -239,10 +241,12 @@ class LiveApplication:
         self._before_frame()
         self.redraw()
 
-    def _open_keyboard(self) -> Vt100Input:
-        """Open standard input for keys, and ask the terminal for the color behind the text."""
+    def _open_keyboard(self, typed: str) -> Vt100Input:
+        """Open standard input for keys, after those `typed` before; ask the terminal for the color behind the text."""
         keyboard = Vt100Input(cast(TextIO, sys.stdin))
         keyboard.stdin_reader = AnsweringReader(sys.stdin, self.on_background)
+        keyboard.vt100_parser.feed(typed)
+        store_typeahead(keyboard, keyboard.read_keys())
         if answers_queries():
             self._output.write_raw(QUERY)
         return keyboard

@@ -40,6 +40,15 @@ def _do_nothing(event: KeyPressEvent) -> None:
     return
 
 
+def split_search(typed: str) -> tuple[str, str]:
+    """Take the search of Ctrl-R, up to Enter, out of keys typed before a screen stood. What is behind it is a draft."""
+    before, ctrl_r, after = typed.partition("\x12")
+    search = re.match(r"[^\x00-\x07\x0a-\x11\x13-\x1f]*", after)
+    behind = after[search.end() :].strip("\r\n") if search else ""
+    kept = f"{before}\x1b[200~{behind}" if behind else before
+    return (kept, ctrl_r + search[0]) if search and "\x1b[200~" not in before else (typed, "")
+
+
 def has_unambiguous_keys() -> bool:
     """True for terminals known to support the protocol. tmux and screen do not pass it on."""
     if os.environ.get("TMUX") or os.environ.get("TERM", "").startswith(("screen", "tmux")):

@@ -6,14 +6,15 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from halocline.client.tasks import Client
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
-from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
-from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
+from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
+from halocline.protocol.plan_approval import APPROVED, CHOICES, QUESTION, STAY, find_waiting_plan, list_commands
 from halocline.surfaces.grants import describe_grant, describe_rule
 from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.slash.context import is_own_question, is_yes_no
 from halocline.surfaces.terminal.asking.decision import Decision
-from halocline.surfaces.terminal.asking.edit_batch import EditBatch
+from halocline.surfaces.terminal.asking.edit_batch import ANOTHER, EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Brief, Kind, Menu, TypedAnswer, number_options
 from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -62,11 +63,11 @@ class Asker:
         allowed together with its `batch`. Enter alone allows it once, as on every surface. Where it is grave, nothing
         is selected at first, so that Enter does nothing, and to reject is the first option.
         """
-        if batch and batch.allows(event):
+        if batch and batch.edits.find_decision(event) is Choice.ALLOW_ONCE:
             return Decision(Choice.ALLOW_ONCE)
         row = self._screen.show_approval(event)
-        if batch and (why := batch.explain_repeat(event)):
-            self._screen.say(why)
+        if batch and batch.edits.is_other(event):
+            self._screen.say(ANOTHER)
         elif batch:
             batch.show_others(event, if_in_sight=True)
         self._menu.call_person(f"needs your approval: {event.title}")
@@ -197,6 +198,28 @@ class Asker:
         return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
 
 
+class PlanPrompt:
+    """Asks about each plan until it is answered, and then never again."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._answered = ""
+
+    def is_due(self, client: Client, task: str) -> bool:
+        call = find_waiting_plan(client.state(task))
+        return bool(call) and call != self._answered
+
+    async def ask(self, client: Client, task: str) -> Prompt | None:
+        """Ask, and switch the modes. Returns the prompt that carries the plan out; None to stay in plan mode."""
+        call = find_waiting_plan(client.state(task))
+        answer = await self._asker.ask_about_plan()
+        self._answered = call
+        switches = list_commands(client.state(task), answer)
+        for switch in switches:
+            client.send(switch)
+        return Prompt(APPROVED, Mode.ACT) if switches else None
+
+
 def _command_of(row: CallRow) -> str:
     return row.approval.detail if row.approval and row.approval.detail else row.title
 
@@ -221,7 +244,7 @@ def _list_options(
         options["h"] = Brief(f"choose among its {len(edit.hunks)} changes")
     if edit:
         options["e"] = Brief("change it in your editor")
-    if is_cut(row) and not (batch and batch.has_shown(event)):
+    if is_cut(row) and not (batch and batch.edits.has_shown(event)):
         options["d"] = Brief("show the full diff")
     return {**options, ESCAPE: Brief("reject and stop")}
 

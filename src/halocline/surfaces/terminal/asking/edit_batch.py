@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from halocline.client.tasks import Client
 from halocline.protocol.events import ApprovalRequested
 from halocline.protocol.kinds import Choice
 from halocline.surfaces.edits_together import EditsTogether
@@ -24,32 +23,16 @@ class EditBatch:
 
     def __init__(self, screen: BatchScreen) -> None:
         self._screen = screen
-        self._edits = EditsTogether()
-
-    async def follow(self, client: Client, task: str, event: ApprovalRequested) -> None:
-        """Take in what is asked now, and the edits behind it in its reply."""
-        await self._edits.follow(client, task, event)
-
-    def allows(self, event: ApprovalRequested) -> bool:
-        """True if the person allowed this edit together with others."""
-        return self._edits.find_decision(event) is Choice.ALLOW_ONCE
-
-    def has_shown(self, event: ApprovalRequested) -> bool:
-        """True if this edit was shown whole before it was asked about."""
-        return self._edits.has_shown(event)
+        self.edits = EditsTogether()
 
     def name_place(self, event: ApprovalRequested) -> str:
         """`2 of 5` where several edits of the reply are asked about; empty for other calls."""
-        at, total = self._edits.place_of(event)
+        at, total = self.edits.place_of(event)
         return f"{at} of {total}" if at else ""
-
-    def explain_repeat(self, event: ApprovalRequested) -> str:
-        """Why an edit that was shown before is shown again; empty if it was not, or if it is the same."""
-        return ANOTHER if self._edits.is_other(event) else ""
 
     def offer(self, event: ApprovalRequested) -> str:
         """The label of the key that allows this edit and others, which it shows first; empty if there are none."""
-        others = self._edits.list_others(event)
+        others = self.edits.list_others(event)
         if not others:
             return ""
         if unseen := self._list_unseen(event):
@@ -61,13 +44,13 @@ class EditBatch:
         unseen = self._list_unseen(event)
         if not unseen or not self._screen.show_ahead(unseen, if_in_sight=if_in_sight):
             return False
-        self._edits.mark_shown(unseen)
+        self.edits.mark_shown(unseen)
         return True
 
     def allow_others(self, event: ApprovalRequested) -> None:
         """Allow the others, all of which were shown, when they are asked about."""
-        for one in self._edits.list_others(event):
-            self._edits.decide(one, Choice.ALLOW_ONCE)
+        for one in self.edits.list_others(event):
+            self.edits.decide(one, Choice.ALLOW_ONCE)
 
     def _list_unseen(self, event: ApprovalRequested) -> list[ApprovalRequested]:
-        return [one for one in self._edits.list_others(event) if not self.has_shown(one)]
+        return [one for one in self.edits.list_others(event) if not self.edits.has_shown(one)]

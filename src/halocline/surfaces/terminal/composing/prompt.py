@@ -20,7 +20,10 @@ def expand_quit_word(text: str) -> str:
 
 KEY_NOT_SENT = "That looks like a key; it is not sent. /login takes keys."
 """Said of a prompt that is nothing but a key."""
+KEY_HELD = "This looks like a key; press Enter again to send it to the model, or /login to store it."
+"""Said of a prompt that may be one."""
 NO_KEY_HERE = "What you typed may be a key, and is forgotten."
+_CODED = re.compile(r"(?![0-9a-f]+\Z)(?=.*[a-z])[a-z0-9]{24,128}")
 
 
 def is_key(text: str) -> bool:
@@ -34,6 +37,40 @@ def may_be_key(line: str) -> bool:
     word = line.strip()
     is_alone = word.isascii() and not {" ", "/"} & {*word} and not word.startswith("@")
     return secrets.redaction.redact_text(line) != line or (is_alone and secrets.redaction.may_hold_keys(word))
+
+
+def resembles_key(text: str) -> bool:
+    """True for a prompt with a line that is one random word, as keys of unknown form are, but no hash, id or path."""
+    words = [line.strip() for line in text.split("\n")]
+    found = secrets.random_strings.random_strings(text, frozenset(words))
+    return any(text[start:end] in words for start, end in found) or any(
+        _CODED.fullmatch(word) and secrets.names.is_random(word) for word in words
+    )
+
+
+class KeyGuard:
+    """Keeps keys from being sent as prompts: known ones always, what may be one until Enter is pressed again."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._allowed: set[str] = set()
+
+    def refuse(self, text: str) -> str:
+        """Say why a text is not sent: forever `KEY_NOT_SENT`, or this time; empty if it is."""
+        held, self._held = self._held, ""
+        if is_key(text):
+            return KEY_NOT_SENT
+        if not resembles_key(text) or text in self._allowed:
+            return ""
+        if text == held:
+            self._allowed.add(text)
+            return ""
+        self._held = text
+        return KEY_HELD
+
+    def forget(self) -> None:
+        """Ask again: what was held is no longer typed."""
+        self._held = ""
 
 
 def signs_in(prompt: str) -> bool:

@@ -1,7 +1,6 @@
 """The history of prompts, in a file that all tasks share."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
@@ -11,22 +10,26 @@ from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.terminal.composing.pasting import Chips
-from halocline.surfaces.terminal.composing.prompt import is_key
+from halocline.surfaces.terminal.composing.prompt import is_key, resembles_key
 
 
 class PromptHistory(FileHistory):
-    """Prompt history with pasted texts in full, as chips mean nothing in another run."""
+    """Prompt history with pasted texts in full, as chips mean nothing in another run. Only its owner can read it."""
 
     def __init__(self, path: Path, chips: Chips, is_provider: Callable[[str], bool]) -> None:
-        super().__init__(str(path))
+        super().__init__(path)
+        self._path = path
         self._chips = chips
         self._is_provider = is_provider
 
     def append_string(self, string: str) -> None:
-        if not is_key(self._chips.whole(string)):
+        whole = self._chips.whole(string)
+        if not (is_key(whole) or resembles_key(whole)):
             super().append_string(hide_key(string, self._is_provider))
 
     def store_string(self, string: str) -> None:
+        make_private_folder(self._path.parent)
+        self._path.touch(mode=0o600)
         super().store_string(self._chips.whole(string))
 
 
@@ -44,11 +47,3 @@ def is_provider(client: Client, word: str) -> bool:
         return bool(client.models.accounts.of(word))
     except HaloclineError:
         return False
-
-
-def open_history(client: Client, chips: Chips) -> PromptHistory:
-    """Open the history, whose file only its owner can read."""
-    path = client.home.prompt_history
-    make_private_folder(path.parent)
-    path.touch(mode=0o600)
-    return PromptHistory(path, chips, partial(is_provider, client))

@@ -1,7 +1,8 @@
 """The status line of a screen follows the events: what the agent does now, and how the plan stands."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from halocline.protocol import events as ev
@@ -41,6 +42,8 @@ class ActivityLine:
         self._previewed = ""
         self._own: dict[str, tuple[Activity, Output]] = {}
         self._hook = ""
+        self.is_own: Callable[[str], bool] = lambda client: True
+        """True for the name of the client that keys here belong to: they stop none of another's commands."""
 
     def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.Row]) -> None:
         """Update the line for an event; `looks` are finished reads that are not printed yet."""
@@ -70,8 +73,8 @@ class ActivityLine:
                 self._show_hook(event)
             case ev.HookRan(run=run) if run:
                 show("working")
-            case ev.OwnCommandStarted(run=run):
-                self._own[run] = self._describe_command(f"running !{_first_line(event.command)}")
+            case ev.OwnCommandStarted():
+                self._begin_own(event)
             case ev.OwnCommandEnded(run=run):
                 self._end_own(run)
             case SubagentStarted() | SubagentProgressed() | SubagentEnded():
@@ -82,14 +85,22 @@ class ActivityLine:
                 show("working")
         self._settle_own()
 
+    def _begin_own(self, event: ev.OwnCommandStarted) -> None:
+        is_own, text = self.is_own(event.client), f"running !{_first_line(event.command)}"
+        activity, output = self._describe_command(text, can_leave=is_own)
+        if not is_own:
+            place = "another terminal" if event.client[:3] == "cli" else f"halo {event.client.split(' ')[0]}"
+            activity = replace(activity, stop=f"in {place}", hint=f"/jobs stop {event.run} stops it")
+        self._own[event.run] = activity, output
+
     def _end_own(self, run: str) -> None:
         ended, _ = self._own.pop(run, (None, None))
         if ended and self._status.activity is ended:
             self._status.set(None)
 
     def _settle_own(self) -> None:
-        """Show the newest command of the person, which is stopped first: alone, or beside what the agent does."""
-        newest = next((activity for activity, _ in reversed(self._own.values())), None)
+        """Show the newest command of the person, first those that keys stop: alone, or beside what the agent does."""
+        newest = max((activity for activity, _ in self._own.values()), key=_rank_own, default=None)
         if self._status.activity is None and newest:
             self._status.set(newest)
         self._status.beside = newest if newest is not self._status.activity else None
@@ -157,6 +168,10 @@ class Output:
         """The newest lines; of one that a command wrote again and again, such as its progress, what it wrote last."""
         lines = self._text.rstrip().split("\n")[-MOST_LINES:]
         return [line.rstrip("\r").rpartition("\r")[2] for line in lines] if self._text.strip() else []
+
+
+def _rank_own(activity: Activity) -> tuple[bool, float]:
+    return not activity.stop, activity.began or 0.0
 
 
 def _first_line(text: str) -> str:

@@ -61,7 +61,7 @@ class Screen:
         self._out = Scrollback(console or Console(highlight=False), status, aloud=aloud)
         self.foreign = Foreign()
         self._details = details
-        self._activity = ActivityLine(self._out.status, can_leave=can_leave)
+        self.activity = ActivityLine(self._out.status, can_leave=can_leave)
         self._transcript = Transcript()
         self._printed = 0
         self._looks: list[r.CallRow | r.ThoughtRow] = []
@@ -129,11 +129,11 @@ class Screen:
             case ev.ThinkingDelta():
                 self._say(self._stream.think(event.text), "thinking")
             case ev.ToolCallDelta() | ev.EditPreviewed() | ev.ToolCallProgressed() | ev.HookProgressed():
-                self._activity.follow(event, self._transcript, self._looks)
+                self.activity.follow(event, self._transcript, self._looks)
             case _:
                 self._transcript = fold_event(self._transcript, event)
                 self._settle(event)
-                self._activity.follow(event, self._transcript, self._looks)
+                self.activity.follow(event, self._transcript, self._looks)
 
     def show_approval(self, event: ev.ApprovalRequested, *, again: bool = False, whole: bool = False) -> r.CallRow:
         """Print the card of an approval if not printed yet, or `again`; `whole`: with the full diff."""

@@ -32,9 +32,10 @@ LONG = 30.0
 class Activity:
     """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
-    `hint` names another key once it takes long; an `is_command` may never end. `below` are lines shown under it, such
-    as those of a growing edit. `output` returns the newest lines of a command, where there is room for them; `began`
-    (monotonic seconds) counts from there also where it stands beside another.
+    `hint` names another key once it takes long; an `is_command` may never end. `stop` stands in place of the key that
+    stops it, where none does. `below` are lines shown under it, such as those of a growing edit. `output` returns the
+    newest lines of a command, where there is room for them; `began` (monotonic seconds) counts from there also where it
+    stands beside another.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Activity:
     below: Sequence[str] = ()
     output: Callable[[], Sequence[str]] = tuple
     began: float | None = None
+    stop: str = ""
 
 
 class StatusLine:
@@ -58,7 +60,7 @@ class StatusLine:
         self._is_live = console.file.isatty() and not console.is_dumb_terminal and not still
         self._activity: Activity | None = None
         self.beside: Activity | None = None
-        """The person's own command beside the activity: keys stop it first."""
+        """A command of the person beside the activity: keys stop it first, unless it has its own `stop`."""
         self._since = 0.0
         self._drawn = False
         self._below = 0
@@ -126,10 +128,10 @@ class StatusLine:
             left = format_elapsed(ceil(max(0.0, activity.until - now)))
             return list(filter(None, [f" {left}", activity.hint and f" · {activity.hint}"]))
         took = now - (self._since if activity is self._activity else activity.began or now)
-        stops = self.patience if self.beside in (None, activity) else inf
+        stops = self.patience if self.beside in (None, activity) or self.beside.stop else inf
         return [
             *([f" · {format_elapsed(took)}"] if took >= 1 else []),
-            *([f" · {self.stop_hint}"] if took >= stops else []),
+            *([f" · {activity.stop or self.stop_hint}"] if took >= stops else []),
             *([f" · {activity.hint}"] if activity.hint and took > HINT_AFTER else []),
         ]
 
