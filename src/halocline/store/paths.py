@@ -136,6 +136,8 @@ class Home(Value, frozen=True):
     importing = _Entry("importing")
     """Logs of running imports."""
     logs = _Entry("logs")
+    schedules = _Entry("schedules")
+    """Runs at set times, a file for each."""
     settings = _Entry("settings.toml")
     keys = _Entry("keys.toml")
     """The user's own keys for conversations in a terminal."""
