@@ -230,3 +230,14 @@ def test_where_models_are_limited_no_name_leads_to_another_server(machine: Machi
     assert assembly.find_server("openai/gpt-5") == ""
     machine.home.managed_settings.unlink()
     assert Assembly.of(Choices(), env, home=machine.home).find_server("openai/gpt-5") == "http://a:80"
+
+
+def test_one_setting_is_judged_whatever_else_the_administrator_set(machine: Machine) -> None:
+    machine.home.managed_settings.write_text('max_cost = 5\nsandbox = "require"\n[mcp]\nsampling_tokens = 9\n')
+    service = SettingsService(machine.home, {})
+    service.put("language", "German")
+    service.put("mcp.wait", 1)
+    for name, value in (("sandbox", "off"), ("max_cost", 6.0), ("mcp.sampling_tokens", 10)):
+        with pytest.raises(UsageError, match=f"{name} is set by your administrator"):
+            service.put(name, value)
+    service.put("sandbox", None)

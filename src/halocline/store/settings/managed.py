@@ -75,9 +75,12 @@ class ManagedSettings(Value, frozen=True):
         None is its default, which their value overrides.
         """
         for row in self.rows:
-            keeps = value is None or row in ADDED or _is_same(value, self._bind_value(row, value))
-            if (row == name and not keeps) or row.startswith(f"{name}.") or name.startswith(f"{row}."):
+            is_part = row.startswith(f"{name}.") or name.startswith(f"{row}.")
+            if is_part or (row == name and not self._may_be(row, value)):
                 raise UsageError(f"{row} is {self.source}.", "You cannot change it.")
+
+    def _may_be(self, row: str, value: Any) -> bool:
+        return value is None or row in ADDED or _is_same(value, self._bind_value(row, value))
 
     def list_refused(self, asked: Mapping[str, Any], now: Settings) -> tuple[str, ...]:
         """Say which settings that were asked for have another value, because the administrator set it."""
