@@ -5,6 +5,7 @@ set -euo pipefail
 answer=$RUNNER_TEMP/halocline-answer.md
 files=$RUNNER_TEMP/halocline-files
 log=$RUNNER_TEMP/halocline-build.log
+batch=$RUNNER_TEMP/halocline-batch.json
 code=0
 options=(-p --time-limit "$HALO_TIME_LIMIT")
 [ -z "$HALO_MODEL" ] || options+=(-m "$HALO_MODEL")
@@ -36,6 +37,7 @@ report() {
         echo "answer-file=$answer"
         echo "exit-code=$code"
         echo "changed-files=$files"
+        echo "report-file=$batch"
         echo "changed=$([ -s "$files" ] && echo true || echo false)"
     } >>"$GITHUB_OUTPUT"
 }
@@ -68,6 +70,19 @@ Name the bugs, security problems and missing tests that they bring in, each with
     report
     [ "$code" = 0 ] || refuse "The review failed with exit code $code."
     ;;
+batch)
+    [ -f "$HALO_BATCH_FILE" ] || refuse "The task batch needs the input batch-file, a file in the folder."
+    options=(-j "$HALO_BATCH_JOBS" --time-limit "$HALO_TIME_LIMIT" --approval-mode "$HALO_APPROVAL_MODE")
+    [ -z "$HALO_MODEL" ] || options+=(-m "$HALO_MODEL")
+    [ -z "$HALO_MAX_COST" ] || options+=(--max-total-cost "$HALO_MAX_COST")
+    [ -z "$HALO_ALLOWED_TOOLS" ] || options+=(--allowed-tools "$HALO_ALLOWED_TOOLS")
+    [ -z "$HALO_DISALLOWED_TOOLS" ] || options+=(--disallowed-tools "$HALO_DISALLOWED_TOOLS")
+    # A run that is started again has the same name, so what is done is not done twice.
+    halo batch "${options[@]}" --name "github-$GITHUB_RUN_ID" --report "$batch" -- "$HALO_BATCH_FILE" |
+        tee "$answer" || code=$?
+    report
+    [ "$code" = 0 ] || refuse "The batch ended with exit code $code."
+    ;;
 prompt)
     [ -n "$HALO_PROMPT" ] || refuse "The task prompt needs the input prompt."
     ask --approval-mode "$HALO_APPROVAL_MODE" "$HALO_PROMPT" </dev/null
@@ -75,6 +90,6 @@ prompt)
     [ "$code" = 0 ] || refuse "The agent ended with exit code $code."
     ;;
 *)
-    refuse "Unknown task; use fix, review or prompt."
+    refuse "Unknown task; use fix, review, batch or prompt."
     ;;
 esac

@@ -107,6 +107,7 @@ LISTING = {
     **named("mcp", "cache", OWN),
     **named("services", "background imports storage tasks blob_gc usage_stats metrics", OWN),
     **named("services/doctor", "log_checks store_checks", OWN),
+    **named("services/schedules", "service", OWN),
     **named("runtime", "litter", OWN),
     **named("runtime/history", "forks", OWN),
     **named("runtime/mentions", "suggestions", PERSON),

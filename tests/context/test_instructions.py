@@ -233,12 +233,11 @@ def test_a_repository_of_another_user_above_is_not_read(tmp_path):
 
 
 def test_an_administrators_folder_counts_only_where_root_alone_writes(tmp_path):
-    home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
     managed = tmp_path / "managed"
     managed.mkdir(mode=0o777)
     managed.chmod(0o777)
-    assert roots_of(tmp_path, home, {}, managed).managed is None
-    assert roots_of(tmp_path, home, {}, tmp_path / "nothing").managed is None
+    assert roots_of(tmp_path, Home(tmp_path / "home", managed), {}).managed is None
+    assert roots_of(tmp_path, Home(tmp_path / "home", tmp_path / "nothing"), {}).managed is None
 
 
 def test_what_ignore_files_hide_is_no_rule(ground):

@@ -19,6 +19,13 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 ACTION = Path(__file__).parents[2] / "integrations" / "github"
 OURS = "OWNER/REPOSITORY/integrations/github@COMMIT"
 BROKEN = "import unittest\n\nclass T(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(1 + 1, 3)\n"
+BATCH = """#!/bin/sh
+[ "$1" = batch ] || exit 0
+printf '%s\\n' "$@" >> "$CALLS"
+echo "1 of 2"
+exit 1
+"""
+"""A batch in which an item failed."""
 GH = '#!/bin/sh\necho "$@" >> "$CALLS"\n'
 
 
@@ -197,6 +204,8 @@ def test_a_pull_request_is_read_and_commented_on(halo: Halo, runner: Runner) -> 
         ({"task": "review", "base": ""}, "needs the input base"),
         ({"task": "review", "base": "origin/nothing"}, "::error::There is no commit that origin/nothing"),
         ({"task": "prompt"}, "needs the input prompt"),
+        ({"task": "batch"}, "needs the input batch-file"),
+        ({"task": "batch", "batch-file": "nowhere.jsonl"}, "needs the input batch-file"),
         ({"task": "prompt", "prompt": "hi", "model": "nobody/x"}, "exit code 2"),
         ({"task": "review", "base": "main", "model": "nobody/x"}, "exit code 2"),
     ],
@@ -204,6 +213,21 @@ def test_a_pull_request_is_read_and_commented_on(halo: Halo, runner: Runner) -> 
 def test_a_wrong_input_fails_the_job(runner: Runner, given: dict[str, str], said: str) -> None:
     assert not runner.run_job("fix-build.yml", **given)
     assert said in runner.log
+
+
+def test_a_batch_file_is_run_with_the_limits_of_the_job_and_its_report_is_an_output(halo: Halo, runner: Runner) -> None:
+    (runner.folder / "tasks.jsonl").write_text("{}\n")
+    program = halo.root / "bin" / "halo"
+    program.write_text(BATCH)
+    program.chmod(0o755)
+    given = {"task": "batch", "batch-file": "tasks.jsonl", "batch-jobs": "3", "model": "a/b", "max-cost": "5"}
+    assert not runner.run_job("fix-build.yml", **given)
+    assert "The batch ended with exit code 1." in runner.log
+    report = runner.outputs["agent"]["report-file"]
+    options = ("-j", "3", "--time-limit", "1200", "--approval-mode", "auto", "-m", "a/b", "--max-total-cost", "5")
+    words = ["batch", *options, "--name", "github-7", "--report", report, "--", "tasks.jsonl"]
+    assert calls(runner)[-len(words) :] == words
+    assert runner.summary.read_text() == "1 of 2\n"
 
 
 def test_a_prompt_that_looks_like_an_option_is_a_prompt(halo: Halo, runner: Runner) -> None:

@@ -57,8 +57,8 @@ TIGHTER = {
 LOOSE = {ProjectRight.LOWER: "2", ProjectRight.OFF: "true", ProjectRight.ON: "false", ProjectRight.FEWER: '["a"]'}
 LARGE = "900"
 ODD_VALUES = (
-    *("7", "true", "false", '"x"', '["x"]', '{ x = "y" }', '"plain"', '"brave"', '"bell"', '"vi"', '"127.0.0.1:1"'),
-    *('"json"', '{ x = { base_url = "http://x" } }'),
+    *("7", "true", "false", '"x"', '["x"]', '["yolo"]', '{ x = "y" }', '"plain"', '"brave"', '"bell"', '"vi"'),
+    *('"127.0.0.1:1"', '"json"', '{ x = { base_url = "http://x" } }'),
     *("{ x = { input = 1, output = 1 } }", "{ x = { connect = 1 } }"),
 )
 """One of these is a valid value of each setting, other than its default."""

@@ -1,4 +1,4 @@
-"""Tasks that run without a terminal, in a process of their own, and what the tasks of other processes do."""
+"""Tasks that run without a terminal: in a process of their own, or at set times; and what other processes' tasks do."""
 
 from halocline.services.background import (
     BackgroundService as BackgroundService,
@@ -6,4 +6,17 @@ from halocline.services.background import (
     bound_output as bound_output,
     pack_environment as pack_environment,
 )
+from halocline.services.schedules.service import (
+    LastRun as LastRun,
+    Schedule as Schedule,
+    ScheduleService as ScheduleService,
+)
 from halocline.services.tasks import OpenStandings as OpenStandings, describe_standing as describe_standing
+from halocline.services.user_units import (
+    OWN_PROGRAM as OWN_PROGRAM,
+    escape_text as escape_text,
+    list_environment as list_environment,
+    quote_command as quote_command,
+    run_systemctl as run_systemctl,
+    unit_folder as unit_folder,
+)

@@ -25,6 +25,7 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.rules.workspace_roots import with_code
 from halocline.runtime.task_options import TaskOptions
 from halocline.runtime.task_queries import TaskQueries
+from halocline.store.paths import Home
 from halocline.task.lock import LOCK_NAME, has_holder
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ def open_client(
     is_watched: Callable[[], bool] | None = None,
     folder: Path | None = None,
     environment: Mapping[str, str] = os.environ,
+    home: Home | None = None,
 ) -> "Client":
     """Return a client with its own controller, in this process. Raises UsageError and SettingsError.
 
     `is_watched`: a person is watching; otherwise a model outage is waited out. `folder`: the person's, see `work_in`.
-    Keys, settings and commands take their variables from `environment`.
+    Keys, settings and commands take their variables from `environment`; `home` is another one than that of these.
     """
-    assembly = Assembly.of(choices, environment)
+    assembly = Assembly.of(choices, environment, home=home)
     assembly.shared.environment = environment
     assembly.is_watched = is_watched or assembly.is_watched
     return Client(Controller(assembly, (folder or Path(),)), name, is_watched)
@@ -214,7 +216,7 @@ class Client(TaskQueries):
 
     def reload(self, choices: Choices) -> None:
         """Read the settings and keys again, with these options. Raises SettingsError and then keeps the old ones."""
-        assembly = Assembly.of(choices)
+        assembly = Assembly.of(choices, home=self.home)
         assembly.is_watched = self._is_watched or assembly.is_watched
         self._controller.assemblies.replace(assembly)
 

@@ -57,6 +57,13 @@ def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
     return order.index(mode) > order.index(than)
 
 
+def bound_mode(mode: ApprovalMode, off: tuple[ApprovalMode, ...]) -> ApprovalMode:
+    """Return the approval mode, or the next stricter one that is not off; the strictest of the others if none is."""
+    left = [one for one in ApprovalMode if one not in off]
+    stricter = [one for one in left if not is_looser(one, mode)]
+    return (stricter or left[:1] or [mode])[-1]
+
+
 class ApprovalSwitch(StrEnum):
     """A kind of action that can be allowed, or always asked about, regardless of the approval mode."""
 

@@ -19,6 +19,7 @@ LOOKING: dict[str, frozenset[str]] = {
     "plugins": frozenset({"list", "show"}),
     "policy": frozenset({"explain", "rules", "test"}),
     "rules": frozenset({"list", "why"}),
+    "schedule": frozenset({"list", "show"}),
     "trust": frozenset({"list"}),
     "worktrees": frozenset({"diff", "list"}),
 }

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from halocline.protocol.kinds import Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKind
 from halocline.protocol.values import Value
 
 IGNORE_FILES = (".haloclineignore", ".clineignore")
@@ -140,7 +140,8 @@ class RuleBook(Value, frozen=True):
     """The rules in force. `ignored` are the lines of the ignore files; `problems` list files that cannot be read.
 
     `permissions` restrict every command, regardless of the rules; each must allow it. `roots` are the task's
-    additional folders with ignore files.
+    additional folders with ignore files. `modes_off` are approval modes that no call is judged by, `fixed` the switches
+    that a task cannot change.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -148,6 +149,8 @@ class RuleBook(Value, frozen=True):
     problems: tuple[str, ...] = ()
     permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
     roots: tuple[OtherRoot, ...] = ()
+    modes_off: tuple[ApprovalMode, ...] = ()
+    fixed: tuple[ApprovalSwitch, ...] = ()
 
     @property
     def hides(self) -> bool:

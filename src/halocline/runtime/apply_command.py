@@ -22,7 +22,7 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.open_task import OpenTask
-from halocline.runtime.start import set_goal, switch_mode
+from halocline.runtime.start import EFFORTS, require_mode, set_goal, switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
 
@@ -33,6 +33,7 @@ PLANS_NOW = "This is plan mode now: plan, and change nothing."
 def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
     """Apply a command. Return False if it came too late: nothing waits for it any more. Raises UsageError."""
     task = opened.task
+    require_permitted(command, assembly)
     match command:
         case cmd.Interrupt(turn=turn):
             task.inbox.interrupt_turn(task.state.turn, turn)
@@ -65,6 +66,19 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.CloseTask():
             task.inbox.close()
     return True
+
+
+def require_permitted(command: cmd.AnyCommand, assembly: Assembly) -> None:
+    """Raise UsageError for a command that would lift what the administrator set."""
+    match command:
+        case cmd.SetPolicy(approval_mode=mode):
+            require_mode(mode, assembly)
+        case cmd.SetApprovalSwitch(switch=switch, on=on):
+            assembly.managed.refuse_change(f"auto_approve.{switch}", "mode" if on is None else on)
+        case cmd.SetEffort(effort=effort, budget=budget):
+            for name, value in zip(EFFORTS, (effort, budget), strict=True):
+                if assembly.managed.rows.get(name) != value:
+                    assembly.managed.refuse_change(name, value or "")
 
 
 def _refuse_denied(task: Task, client: str) -> None:
@@ -127,6 +141,8 @@ def _move_to_background(task: Task) -> bool:
 def _answer_question(opened: OpenTask, command: cmd.AnswerQuestion, assembly: Assembly) -> bool:
     """Deliver an answer. One that approves a plan switches the modes before the model reads it."""
     switches = list_commands(opened.task.state, command.answer, command.request)
+    for switch in switches:
+        require_permitted(switch, assembly)
     if not opened.task.inbox.reply(command):
         return False
     for switch in switches:

@@ -31,7 +31,7 @@ from halocline.runtime.models.vendors import window_of
 from halocline.runtime.network import find_network
 from halocline.runtime.rules.hooks import FolderHooks
 from halocline.store.mcp.servers import McpPlaces, read_servers
-from halocline.store.paths import MANAGED_MCP, Home, mcp_files
+from halocline.store.paths import MANAGED, Home, mcp_files
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.settings import Settings
 from halocline.task.mcp_sampling import Bounds, Sampling
@@ -61,7 +61,7 @@ class FolderServers:
     blobs: Blobs
     catalogue: Catalogue
     pool: Pool
-    managed: Path = MANAGED_MCP
+    managed: Path = MANAGED / "mcp.json"
     given: tuple[Server, ...] = ()
     others: tuple[FolderHooks, ...] = ()
     plugins: tuple[Plugin, ...] = ()

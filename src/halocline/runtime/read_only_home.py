@@ -24,6 +24,7 @@ READING: dict[str, tuple[str, ...]] = {
     "policy": ("explain", "rules", "test", "simulate", "audit"),
     "replay": ("",),
     "rules": ("list", "why"),
+    "schedule": ("list", "show"),
     "stats": ("",),
     "storage": ("",),
     "tasks": ("list", "show"),

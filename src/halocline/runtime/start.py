@@ -17,7 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import AnyCommand, SetGoal
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.instructions import Beginning
-from halocline.protocol.kinds import Mode
+from halocline.protocol.kinds import ApprovalMode, Mode, bound_mode
 from halocline.protocol.state.state import State
 from halocline.protocol.traces.context import begin_trace
 from halocline.providers.wrappers.per_mode import name_in
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from halocline.runtime.parts.program_parts import PluginParts
     from halocline.store.tasks.recording import Recorder
 
+EFFORTS = ("effort", "thinking_budget")
+"""Settings of how much a model thinks."""
 SOCKET_DELAY = 0.1
 """Seconds until other processes can attach to an opened task: by then its first request is sent."""
 
@@ -53,6 +55,7 @@ def start_event(
     """Build a task's first event; `names` are its models. Raises SettingsError."""
     settings = assembly.settings
     mode = options.mode or Mode.ACT
+    require_mode(options.approval_mode, assembly)
     sections = skills_section(skills.offered) + _describe_memory(assembly, workspace) + rules.section
     compact = is_compact(names.values(), settings, assembly.catalogue)
     return ev.TaskStarted(
@@ -147,13 +150,28 @@ def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], as
     if task.state.budget.limits != assembly.limits():
         task.emit(ev.LimitsChanged(limits=assembly.limits()))
     switch_mode(task, options.mode or task.state.plan.mode, models, assembly)
-    if options.approval_mode not in (None, task.state.permissions.approval_mode):
-        task.emit(ev.PolicyChanged(approval_mode=options.approval_mode))
+    require_mode(options.approval_mode, assembly)
+    now = task.state.permissions.approval_mode
+    approves = options.approval_mode or bound_mode(now, assembly.managed.modes_off(assembly.settings))
+    if approves is not now:
+        task.emit(ev.PolicyChanged(approval_mode=approves))
     chosen, own = (options.effort, options.thinking_budget), (task.state.model.effort, task.state.model.thinking_budget)
+    if not assembly.managed.rows.keys().isdisjoint(EFFORTS):
+        chosen = assembly.settings.effort, assembly.settings.thinking_budget
     if chosen != (None, None) and own not in ((None, None), chosen):
-        task.emit(ev.EffortChanged(effort=options.effort, budget=options.thinking_budget))
+        task.emit(ev.EffortChanged(effort=chosen[0], budget=chosen[1]))
     if options.until:
         set_goal(task, SetGoal(task=task.state.task, command=options.until))
+
+
+def require_mode(mode: ApprovalMode | None, assembly: Assembly) -> None:
+    """Raise UsageError if no task may have an approval mode."""
+    if mode not in assembly.managed.modes_off(assembly.settings):
+        return
+    name = "approval_mode" if "approval_mode" in assembly.managed.rows else "modes_off"
+    raise UsageError(
+        f"The approval mode {mode} is off: {name} is {assembly.managed.explain(name)}.", "Choose a stricter one."
+    )
 
 
 def adjust_limits(task: Task, assembly: Assembly) -> None:

@@ -1,7 +1,7 @@
 """Options of one run that override the settings, and those of one task."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
@@ -58,8 +58,13 @@ class Choices(Value, frozen=True):
 
     def over(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""
+        return with_overrides(settings, self.chosen)
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The settings that these options override, with their values."""
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
-        return with_overrides(settings, {name: value for name, value in chosen.items() if name not in _NO_SETTINGS})
+        return {name: value for name, value in chosen.items() if name not in _NO_SETTINGS}
 
 
 class TaskOptions(Value, frozen=True):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.files.foreign_config import read_foreign_config
 from halocline.protocol.errors import SettingsError, UsageError
@@ -20,6 +21,7 @@ from halocline.store.paths import PROJECT_SETTINGS, Home
 from halocline.store.settings.edit import change_setting
 from halocline.store.settings.invalid import suggest_name
 from halocline.store.settings.load import VARIABLES, ProjectLayer, finish_settings, read_own, read_settings
+from halocline.store.settings.managed import ManagedSettings, read_managed
 from halocline.store.settings.project import LoadedSettings, apply_project
 from halocline.store.settings.settings import Settings
 from halocline.store.themes import TERMINAL
@@ -36,6 +38,8 @@ SECTIONS: dict[str, list[str]] = {
         "text_tools",
         "image_models",
         "model_aliases",
+        "allowed_providers",
+        "allowed_models",
         "prices",
         "catalogue_url",
         "profile",
@@ -54,7 +58,7 @@ SECTIONS: dict[str, list[str]] = {
         "proxy",
         "ca_file",
     ],
-    "Approvals": ["approval_mode", "auto_approve", "judge", "add_dirs", "hide_keys", "pass_environment"],
+    "Approvals": ["approval_mode", "modes_off", "auto_approve", "judge", "add_dirs", "hide_keys", "pass_environment"],
     "Limits": [
         "max_steps",
         "max_cost",
@@ -79,6 +83,8 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Tools": [
         "extra_tools",
+        "tools_off",
+        "web",
         "subagents",
         "words_off",
         "web_search",
@@ -195,6 +201,7 @@ class SettingsService:
     def put(self, name: str, value: Any) -> None:
         """Change a setting in the file; None resets it to its default. Raises UsageError and SettingsError."""
         self.find(name, exact=True)
+        self._managed.refuse_change(name, value)
         if name == THEME and isinstance(value, str):
             self._themes.find(value)
         if _is_redacted(value):
@@ -208,19 +215,28 @@ class SettingsService:
         if row.name != THEME:
             return row
         names, (_, problem) = tuple(theme.name for theme in self._themes.listed()), self._themes.choose()
-        return msgspec.structs.replace(row, kind="choice", choices=names, doc=f"{problem} {row.doc}".strip())
+        return replace(row, kind="choice", choices=names, doc=f"{problem} {row.doc}".strip())
 
     def _load(self, but: str = "") -> LoadedSettings:
         own = read_own(self._home.settings, self._env, but=but)
         if self._project:
-            return apply_project(own, (self._project,), self._env)
-        return LoadedSettings(finish_settings(own, str(self._home.settings), self._env))
+            loaded = apply_project(own, (self._project,), self._env)
+        else:
+            loaded = LoadedSettings(finish_settings(own, str(self._home.settings), self._env))
+        return replace(loaded, settings=self._managed.bind(loaded.settings))
+
+    @property
+    def _managed(self) -> ManagedSettings:
+        """What the administrator set. Raises SettingsError."""
+        return read_managed(self._home.managed_settings)
 
     def _sources(self, now: Settings, of_folder: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield from ((name, self._home.settings.name) for name in _setting_names(read_settings(self._home.settings)))
         yield from ((name, f"profile {now.profile}") for name in _setting_names(now.profiles.get(now.profile, {})))
         yield from ((name, PROJECT_SETTINGS) for name in of_folder)
         yield from ((name, variable) for variable, name in VARIABLES.items() if self._env.get(variable))
+        managed = self._managed
+        yield from ((name, managed.source) for name in managed.list_decided(now))
 
 
 def _setting_names(given: Mapping[str, Any]) -> Iterator[str]:

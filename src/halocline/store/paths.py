@@ -19,15 +19,15 @@ PROJECT_SETTINGS = ".halocline/settings.toml"
 """Settings of a project."""
 
 
-MANAGED_MCP = Path("/etc/halocline/mcp.json")
-"""The administrator's servers, and limits on all others. Only root may have write access to the file."""
+MANAGED = Path("/etc/halocline")
+"""The administrator's folder: rules, settings and servers. What others than root can write to does not count."""
 
 
 def mcp_files(home: "Home", workspace: Path, user: str, roots: Sequence[str | Path] = ()) -> list[Path]:
     """Return all files that may define MCP servers. `user` is the user's home folder; empty skips Cline's."""
     others = [Path(user, name) for name in OTHERS_MCP] if user else []
     projects = [Path(folder, name) for folder in (workspace, *roots) for name in PROJECT_MCP]
-    return [MANAGED_MCP, home.mcp, *projects, *others]
+    return [home.managed_mcp, home.mcp, *projects, *others]
 
 
 def is_task_id(name: str) -> bool:
@@ -71,9 +71,10 @@ class _Entry:
 
 
 class Home(Value, frozen=True):
-    """The folder for everything that outlives a task; private to the user."""
+    """The folder for everything that outlives a task, private to the user; `managed` is the administrator's."""
 
     root: Path
+    managed: Path = MANAGED
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> "Home":
@@ -104,6 +105,21 @@ class Home(Value, frozen=True):
         """True if the home can be written to; a file system may be mounted read-only."""
         return os.access(self.root, os.W_OK | os.X_OK)
 
+    @property
+    def managed_settings(self) -> Path:
+        """The administrator's settings."""
+        return self.managed / "settings.toml"
+
+    @property
+    def managed_rules(self) -> Path:
+        """The administrator's permission rules, which the user's own cannot override."""
+        return self.managed / "policy.toml"
+
+    @property
+    def managed_mcp(self) -> Path:
+        """The administrator's MCP servers, and limits on all others."""
+        return self.managed / "mcp.json"
+
     tasks = _Entry("tasks")
     history = _Entry("history.db")
     """Index of the tasks."""
@@ -122,6 +138,8 @@ class Home(Value, frozen=True):
     importing = _Entry("importing")
     """Logs of running imports."""
     logs = _Entry("logs")
+    schedules = _Entry("schedules")
+    """Runs at set times, a file for each."""
     settings = _Entry("settings.toml")
     keys = _Entry("keys.toml")
     """The user's own keys for conversations in a terminal."""

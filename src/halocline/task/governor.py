@@ -4,8 +4,11 @@
 and a resume. Only time is measured here: the log has wall clock time, which may be changed.
 """
 
+import re
 import time
 from collections.abc import Callable
+
+from msgspec.structs import replace
 
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.messages import ToolCall
@@ -22,6 +25,9 @@ ANSWERS = 3
 
 SECONDS_REACHED = "seconds is reached."
 """End of the verdict on time, which replays recognize."""
+CAPPED = "The limit is set by your administrator."
+HOW_TO_RAISE = re.compile("[;:] to go on, ")
+"""The beginning of the hint that tells how to raise a limit."""
 GO_ON = "Go on"
 STOP = "Stop here"
 
@@ -54,7 +60,9 @@ class Governor:
 
     def verdict(self, state: State) -> Verdict | None:
         """Return the limit that prevents another step, or None."""
-        return self.spending.verdict() or check_limits(state, self.spending.limits_in(state), self._seconds(state))
+        limits = self.spending.limits_in(state)
+        found = self.spending.verdict() or check_limits(state, limits, self._seconds(state))
+        return _capped(found) if found and found.limit in limits.capped else found
 
     def seconds_left(self, state: State) -> float | None:
         """Return the seconds until the turn's time limit; None if there is none."""
@@ -79,6 +87,12 @@ def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None
             "repetition", f"The same call gave the same result {state.budget.same_call_in_row} times in a row."
         )
     return None
+
+
+def _capped(verdict: Verdict) -> Verdict:
+    """Return the verdict on a limit of the administrator's, which no one here can raise."""
+    text = HOW_TO_RAISE.split(verdict.text)[0].rstrip(".")
+    return replace(verdict, text=f"{text}. {CAPPED}", is_final=True)
 
 
 def _describe_failures(count: int, limits: Limits) -> str:

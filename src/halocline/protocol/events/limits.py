@@ -14,7 +14,8 @@ class Limits(Value, frozen=True, omit_defaults=False):
     descriptions, and so the size of requests, depend on it. With `double_check`, a turn that changed something ends
     only after the model checked it once more. `require_completion`: a turn ends only by attempt_completion.
     `checks_failures`: what failed last stands against a report that the task is done; older logs do not have it.
-    Defaults are written too, because they may change.
+    `capped` names the limits that the administrator set: no person lets a task continue past them. Defaults are written
+    too, because they may change.
     """
 
     steps: int | None = 200
@@ -29,6 +30,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     require_completion: bool = False
     checks_failures: bool = False
     tokens: int | None = None
+    capped: tuple[str, ...] = ()
 
 
 class LimitsChanged(Durable, frozen=True):

@@ -255,7 +255,7 @@ class Assembly(FolderAccess):
 
     def limits(self) -> Limits:
         """Return the limits for a task that starts or is resumed now."""
-        return chosen_limits(self.settings)
+        return chosen_limits(self.settings, self.managed.rows)
 
     def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, host: TaskHost) -> "Checkpoints":
         store = partial(self.shadow_git, task=task, is_busy=has_jobs(host))

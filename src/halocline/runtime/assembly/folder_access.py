@@ -10,18 +10,18 @@ import msgspec
 
 from halocline import checkpoints, hosts
 from halocline.files.stamp import read_stamp
-from halocline.policy.presets import rules_of
+from halocline.policy.presets import rules_against, rules_against_web, rules_of
 from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.events import SandboxChecked
-from halocline.protocol.kinds import ApprovalMode, SandboxStanding
-from halocline.protocol.permission_rules import Rule
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, SandboxStanding
+from halocline.protocol.permission_rules import Rule, RuleBook
 from halocline.runtime import assembly, plugins, rules
 from halocline.runtime.assembly.model_access import Layers, ModelAccess
 from halocline.runtime.assembly.warm_up import WarmUp, list_shared_steps
 from halocline.runtime.parts.feature_probes import any_plugins
 from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices
-from halocline.store.paths import PROJECT_SETTINGS
+from halocline.store.paths import PROJECT_SETTINGS, Home
 from halocline.store.permissions.rule_files import RuleFiles
 from halocline.store.settings.load import ProjectLayer
 
@@ -76,9 +76,16 @@ class FolderAccess(ModelAccess):
         return self.shared.given_models
 
     @classmethod
-    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
+    def of(
+        cls,
+        choices: Choices,
+        env: Mapping[str, str] = os.environ,
+        *,
+        layers: Layers | None = None,
+        home: Home | None = None,
+    ) -> Self:
         """Read the home and the settings, and the rules among the choices. Raises UsageError and SettingsError."""
-        access = super().of(choices, env, layers=layers)
+        access = super().of(choices, env, layers=layers, home=home)
         if choices.allowed_tools or choices.disallowed_tools:
             patterns = (choices.allowed_tools or (), choices.disallowed_tools or ())
             access.given_rules = rules.tool_patterns.read_patterns(*patterns, choices.custom_tools or ())
@@ -92,8 +99,10 @@ class FolderAccess(ModelAccess):
         if self.choices is None or not (layers := self._project_layers(workspace, roots, trusted=trusted)):
             return self
         own = dict(self.own)
-        loaded = rules.project_settings.apply_project(own, layers, self.env)
-        access = type(self).of(self.choices, self.env, layers=Layers(own, loaded.settings, loaded.refused))
+        loaded = rules.project_settings.apply_project(own, layers, self.given_env)
+        access = type(self).of(
+            self.choices, self.given_env, layers=Layers(own, loaded.settings, loaded.refused), home=self.home
+        )
         access.is_watched, access.given_rules, access.shared = self.is_watched, self.given_rules, self.shared
         return access
 
@@ -119,11 +128,20 @@ class FolderAccess(ModelAccess):
             trusted=lambda: self.hooks_of(workspace).is_trusted,
             extra=lambda: self._settings_rules(workspace, roots),
             roots=roots,
+            managed=self.home.managed_rules,
         )
 
-    def _settings_rules(self, workspace: Path, roots: tuple[str, ...]) -> tuple[Rule, ...]:
-        settings = self.by_folder(workspace, roots).settings if self.by_folder else self.settings
-        return (*rules_of(settings.auto_approve), *self.given_rules)
+    def _settings_rules(self, workspace: Path, roots: tuple[str, ...]) -> RuleBook:
+        """Return the rules that the settings stand for, as they are now."""
+        access = self.by_folder(workspace, roots) if self.by_folder else self
+        settings, managed = access.settings, access.managed
+        switched = rules_of(settings.auto_approve)
+        off = (
+            *rules_against(settings.tools_off, f"tools_off is {managed.explain('tools_off')}"),
+            *(() if settings.web else rules_against_web(f"web is {managed.explain('web')}")),
+        )
+        fixed = tuple(one for one in ApprovalSwitch if f"auto_approve.{one}" in managed.rows)
+        return RuleBook((*switched, *off, *self.given_rules), modes_off=managed.modes_off(settings), fixed=fixed)
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """Return the rule files of a folder and other roots; None if rules are turned off."""
@@ -154,6 +172,7 @@ class FolderAccess(ModelAccess):
             self.blobs,
             self.catalogue,
             pool,
+            self.home.managed_mcp,
             given=given,
             others=tuple(self.hooks_of(Path(root)) for root in roots),
             plugins=brought,

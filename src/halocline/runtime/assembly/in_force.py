@@ -34,7 +34,7 @@ class AssembliesInForce:
         if self._own.choices is not None and (stamps := self._stamp_own()) != self._read:
             self._read, self.problem = stamps, ""
             try:
-                self.replace(Assembly.of(self._own.choices, self._own.env))
+                self.replace(Assembly.of(self._own.choices, self._own.given_env, home=self._own.home))
             except SettingsError as error:
                 self.problem = KEPT.format(text=error.text)
         return self._own
@@ -73,4 +73,4 @@ class AssembliesInForce:
         return found
 
     def _stamp_own(self) -> Stamps:
-        return (read_stamp(self._own.home.settings),)
+        return read_stamp(self._own.home.settings), read_stamp(self._own.home.managed_settings)

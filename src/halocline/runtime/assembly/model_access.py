@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from halocline.net.address import show_address
 from halocline.net.network import Network
 from halocline.ports.model import BroughtProvider, Model, Terms
+from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
@@ -21,13 +22,14 @@ from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
 from halocline.runtime.models.resolve import list_model_names, open_model, with_retries
-from halocline.runtime.models.vendors import find_model_facts, find_vendor, takes_images
+from halocline.runtime.models.vendors import find_model_facts, find_vendor, require_allowed, takes_images
 from halocline.runtime.network import find_network
 from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.model_habits import ModelHabits
 from halocline.store.paths import Home
 from halocline.store.settings.load import finish_settings, read_own, with_overrides
+from halocline.store.settings.managed import ManagedSettings, read_managed
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -50,7 +52,11 @@ class ModelAccess:
     own: Mapping[str, Any] = {}
     """The person's raw settings."""
     refused: tuple[str, ...] = ()
-    """Why settings of the folder's own file are not in force."""
+    """Why settings of the folder's own file, or options of this run, are not in force."""
+    managed: ManagedSettings = ManagedSettings()
+    """What the administrator set."""
+    given_env: Mapping[str, str] = os.environ
+    """The variables as they are, also those that the administrator's settings leave out."""
 
     @property
     def editor_models(self) -> "EditorModels | None":
@@ -84,13 +90,28 @@ class ModelAccess:
         self._search_keys = Keys(home, env, base_url=settings.web_search.url)
 
     @classmethod
-    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
-        """Read the home and the settings; `layers` are settings already read. Raises UsageError and SettingsError."""
-        home = Home.of(env)
+    def of(
+        cls,
+        choices: Choices,
+        env: Mapping[str, str] = os.environ,
+        *,
+        layers: Layers | None = None,
+        home: Home | None = None,
+    ) -> Self:
+        """Read the home and the settings; `layers` are settings already read. Raises UsageError and SettingsError.
+
+        `home` is another one than that of the variables. What the administrator set is applied last.
+        """
+        home = home or Home.of(env)
+        managed = read_managed(home.managed_settings)
         own = layers.own if layers else read_own(home.settings, env, choices.profile, but=choices.changes or "")
-        settings = choices.over(layers.settings if layers else finish_settings(own, str(home.settings), env))
+        finished = layers.settings if layers else finish_settings(own, str(home.settings), env)
+        settings = managed.bind(choices.over(finished))
+        given, env = env, _without_addresses(env) if managed.limits_models else env
         access = cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
-        access.choices, access.own, access.refused = choices, own, layers.refused if layers else ()
+        refused = (*(layers.refused if layers else ()), *managed.list_refused(choices.chosen, settings))
+        access.choices, access.own, access.refused, access.managed = choices, own, refused, managed
+        access.given_env = given
         return access
 
     @cached_property
@@ -108,6 +129,7 @@ class ModelAccess:
         Raises:
             UsageError: one of them, or of the fallback models, cannot be used.
         """
+        self._require_its_model(named)
         act = await self._with_fallback(await self._open(named, self.settings, self.keys))
         wanted = self._full_name(self.settings.plan.model)
         if named or wanted in ("", act.name):
@@ -117,6 +139,7 @@ class ModelAccess:
 
     async def model_pair(self, act: str, plan: str) -> Model:
         """Open a model for each mode. Raises UsageError."""
+        self._require_its_model(act)
         return await self._pair(await self._with_fallback(await self._open(act, self.settings, self.keys)), plan)
 
     async def _pair(self, act: Model, plan: str) -> Model:
@@ -135,6 +158,12 @@ class ModelAccess:
         elsewhere = with_overrides(self.settings, {"base_url": "", "context_window": None})
         return await self._open(named, elsewhere, self._other_keys)
 
+    def _require_its_model(self, named: str) -> None:
+        """Raise UsageError if the administrator set another model."""
+        fixed = self.managed.rows.get("model")
+        if named and fixed and self._full_name(named) != self._full_name(fixed):
+            raise UsageError(f"The model {named} cannot be used: model is {self.managed.source}.", "Name none.")
+
     def _full_name(self, name: str) -> str:
         """Return a name with its provider. Raises UsageError."""
         if not name or ("/" in name and name not in self.settings.model_aliases):
@@ -143,6 +172,7 @@ class ModelAccess:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         if given := self.given_models.get(named):
+            require_allowed(f"program/{named}", settings)
             at = models.vendors.describe_given_model(named, settings, self.catalogue)
             return with_retries(wrappers.own_usage.OwnUsage(given, at, given.name), settings, lambda: self.is_watched())
         model = await open_model(
@@ -197,3 +227,9 @@ class ModelAccess:
         """The secrets to redact from every text that the model reads, that is logged, or that leaves the home."""
         keys = (self.keys, self._other_keys, self._search_keys)
         return KnownValues(self.home, self.settings, self.env, self.key_variables, keys)
+
+
+def _without_addresses(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables without those that lead a provider's name to another server."""
+    places = {vendor.base_url_variable for vendor in VENDORS.values()}
+    return {name: value for name, value in env.items() if name not in places}

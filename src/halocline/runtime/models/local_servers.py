@@ -14,7 +14,7 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.vendors import find_vendor
+from halocline.runtime.models.vendors import find_vendor, is_allowed
 from halocline.store.settings.settings import Settings
 
 PROBE_SECONDS = 0.4
@@ -32,11 +32,12 @@ async def find_usual_model(settings: Settings, keys: Keys, catalogue: Catalogue)
     It is that of the settings, the default of the first provider with a key, or the first of the first server that
     answers: keys in the environment come before stored ones, and servers that were set up before those found here.
     """
-    if name := settings.model or _default_with_key(keys):
+    if name := settings.model or _default_with_key(keys, settings):
         return name
     servers = list_servers(settings, keys, catalogue)
     found = await asyncio.gather(*(list_served(vendor, keys) for vendor in servers))
-    return next((f"{vendor.name}/{names[0]}" for vendor, names in zip(servers, found, strict=True) if names), "")
+    names = (f"{vendor.name}/{name}" for vendor, names in zip(servers, found, strict=True) for name in names)
+    return next((name for name in names if is_allowed(name, settings)), "")
 
 
 def list_servers(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[Vendor]:
@@ -111,8 +112,9 @@ def _is_moved(vendor: Vendor, catalogue: Catalogue) -> bool:
     return moved and not catalogue.names(vendor.catalogue or vendor.name)
 
 
-def _default_with_key(keys: Keys) -> str:
-    """Return the default model of the first provider with a key."""
-    vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
+def _default_with_key(keys: Keys, settings: Settings) -> str:
+    """Return the default model of the first provider with a key, of those that may be used."""
+    usual = (vendor for vendor in VENDORS.values() if vendor.default_model)
+    vendors = [vendor for vendor in usual if is_allowed(f"{vendor.name}/{vendor.default_model}", settings)]
     first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
     return f"{first.name}/{first.default_model}" if first else ""

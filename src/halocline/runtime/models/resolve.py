@@ -31,7 +31,7 @@ from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wa
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime import models
 from halocline.runtime.models.keys import Keys, StoredSignIn
-from halocline.runtime.models.vendors import find_vendor, with_known_facts
+from halocline.runtime.models.vendors import find_vendor, require_allowed, with_known_facts
 from halocline.runtime.network import choose_network, find_network, shorten_waits
 from halocline.store.model_habits import ModelHabits
 from halocline.store.settings.settings import Settings
@@ -130,6 +130,7 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
         raise UsageError(
             f"{name!r} does not name a model.", f"Write it as provider/model, for example {provider}/MODEL."
         )
+    require_allowed(f"{vendor.name}/{model or vendor.default_model}", settings)
     return vendor, model
 
 

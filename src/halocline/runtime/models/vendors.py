@@ -42,12 +42,35 @@ def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
     own = settings.providers.get(name)
     row = VENDORS.get(name) or _find_row(name)
     if row is None:  # what a person configured stays theirs
-        row = (own is None and _find_brought(name, catalogue)) or _find_listed(name, catalogue)
+        brought = (own is None and _find_brought(name, catalogue)) or None
+        listed = _find_listed(name, catalogue)
+        is_limited = (
+            settings.allowed_providers or settings.allowed_models
+        )  # by name: a plug-in may not take a known one
+        row = listed or brought if is_limited else brought or listed
     if own is not None:
         return _own_vendor(name, row, own)
     if row is None:
         raise UsageError(f"There is no provider {name!r}.", suggest_provider(name, settings, catalogue))
     return row
+
+
+def is_allowed(name: str, settings: Settings) -> bool:
+    """True if the settings let a model be used, by its full name."""
+    provider, _, _ = name.partition("/")
+    limits = ((provider, settings.allowed_providers), (name, settings.allowed_models))
+    return all(not patterns or any(fnmatchcase(one, pattern) for pattern in patterns) for one, patterns in limits)
+
+
+def require_allowed(name: str, settings: Settings) -> None:
+    """Raise UsageError if the settings do not let a model be used."""
+    if is_allowed(name, settings):
+        return
+    allowed = ", ".join(settings.allowed_models or settings.allowed_providers)
+    raise UsageError(
+        f"The model {name} may not be used here; allowed are: {allowed}.",
+        "Who says so: halo config list allowed --explain. Choose one of those with -m.",
+    )
 
 
 def list_vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from halocline.context.instructions.places import Roots, list_places
 from halocline.files.absence import Absence
+from halocline.files.root_owned import only_root_writes
 from halocline.protocol.config_locations import NESTED_ROWS
 from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
@@ -94,10 +95,10 @@ def instructions_of(
     )
 
 
-def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:
+def roots_of(workspace: Path, home: Home, env: Mapping[str, str]) -> Roots:
     """Return the folders that hold rules. The administrator's folder counts only if root alone can write to it."""
     user = Path(env["HOME"]) if env.get("HOME") else None
-    return Roots(workspace, home.root, user, managed if _is_roots(managed) else None, _repository_above(workspace))
+    return Roots(workspace, home.root, user, _find_managed(home.managed), _repository_above(workspace))
 
 
 def _repository_above(workspace: Path) -> Path | None:
@@ -111,12 +112,11 @@ def _repository_above(workspace: Path) -> Path | None:
     return None
 
 
-def _is_roots(folder: Path) -> bool:
+def _find_managed(folder: Path) -> Path | None:
     try:
-        found = folder.stat()
+        return folder if only_root_writes(folder) else None
     except OSError:
-        return False
-    return found.st_uid == 0 and not found.st_mode & 0o022
+        return None
 
 
 def _may_name_a_folder(state: State) -> bool:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
+import msgspec
+
 from halocline.checkpoints.guards import check_workspace
 from halocline.hosts.browser.discovery import find_browser
 from halocline.hosts.language_servers.finding import Finder
@@ -26,7 +28,7 @@ from halocline.services.models.service import ModelService
 from halocline.services.plugins import PluginService
 from halocline.services.themes import RESET, ThemeService
 from halocline.store.paths import Home
-from halocline.store.settings.load import load_settings
+from halocline.store.settings.managed import read_managed
 from halocline.store.settings.settings import Settings
 from halocline.store.themes import TERMINAL
 
@@ -47,6 +49,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
         _check_python(),
         _check_home(env),
         _check_settings(env),
+        *_check_managed(env),
         *_check_rules(workspace, env),
         *_check_plugins(workspace, env),
         *_check_themes(workspace, env),
@@ -84,11 +87,23 @@ def _check_stored(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
 
 def _check_settings(env: Mapping[str, str]) -> Finding:
     try:
-        path = Home.of(env).settings
-        load_settings(path, env)
+        path = Assembly.of(Choices(), env).home.settings
     except HaloclineError as error:
         return Finding("settings", False, error.text, error.hint)
     return Finding("settings", True, str(path) if path.exists() else "defaults")
+
+
+def _check_managed(env: Mapping[str, str]) -> list[Finding]:
+    """List what the administrator set; empty if that is nothing, or the file cannot be used, which `settings` says."""
+    try:
+        home = Home.of(env)
+        managed = read_managed(home.managed_settings)
+    except HaloclineError:
+        return []
+    rows = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in managed.rows.items()]
+    found = [Finding("managed", True, f"{managed.source}: {', '.join(rows)}")] if rows else []
+    others = [str(file) for file in (home.managed_rules, home.managed_mcp) if os.path.lexists(file)]
+    return [*found, *([Finding("managed", True, f"your administrator's files: {', '.join(others)}")] if others else [])]
 
 
 def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
@@ -164,7 +179,7 @@ def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
 
     name = "servers"
     try:
-        chosen = load_settings(Home.of(env).settings, env).language_servers
+        chosen = Assembly.of(Choices(), env).settings.language_servers
     except HaloclineError as error:
         return Finding(name, False, error.text, error.hint, needed=False)
     if not chosen.enabled:
@@ -193,7 +208,7 @@ def _check_workspace(workspace: Path) -> Finding:
 def _check_browser(env: Mapping[str, str]) -> list[Finding]:
     """Check for a browser, and that the model is offered it; empty if the settings cannot be read."""
     try:
-        settings = load_settings(Home.of(env).settings, env)
+        settings = Assembly.of(Choices(), env).settings
     except HaloclineError:
         return []
     found = find_browser(settings.browser_executable, remote=settings.browser_remote)

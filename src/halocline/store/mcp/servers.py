@@ -24,7 +24,7 @@ from halocline.protocol.mcp_formats import KEY, read_tables
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.store.mcp.managed import bounds_in
-from halocline.store.paths import MANAGED_MCP
+from halocline.store.paths import MANAGED
 
 LARGEST = 1_000_000
 LONGEST_NAME = 100
@@ -47,7 +47,7 @@ class McpPlaces(Value, frozen=True):
     own: Path
     workspace: Path
     home: Path | None = None
-    managed: Path = MANAGED_MCP
+    managed: Path = MANAGED / "mcp.json"
     roots: tuple[Path, ...] = ()
     plugins: tuple[Plugin, ...] = ()
 

@@ -21,18 +21,15 @@ from halocline.protocol.permission_rules import (
     Source,
     Verdict,
 )
-from halocline.store.paths import PROJECT_RULES
+from halocline.store.paths import MANAGED, PROJECT_RULES
 from halocline.store.permissions.ignore_files import read_ignored
 from halocline.store.permissions.rules import Unreadable, bare_rule, literal_pattern, read_file, rule_for
-
-MANAGED = Path("/etc/halocline/policy.toml")
-"""The administrator's rules, which the user's own cannot override. Only root may have write access to the file."""
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class RuleFiles:
-    """`ports.permissions.Permissions` for one workspace. `extra` returns the rules from settings.
+    """`ports.permissions.Permissions` for one workspace. `extra` returns what the settings say.
 
     `trusted` returns true if the project's own rules may allow things; they may always forbid. `roots` are the task's
     additional folders, whose rules may only forbid.
@@ -45,9 +42,9 @@ class RuleFiles:
         workspace: Path,
         *,
         trusted: Callable[[], bool] = lambda: False,
-        extra: Callable[[], tuple[Rule, ...]] = lambda: (),
+        extra: Callable[[], RuleBook] = RuleBook,
         roots: Sequence[str] = (),
-        managed: Path = MANAGED,
+        managed: Path = MANAGED / "policy.toml",
     ) -> None:
         self._sources = (
             (managed, Source.MANAGED),
@@ -66,7 +63,7 @@ class RuleFiles:
         self._places = tuple(map(str, (*(path for path, _ in self._sources), *others, *ignores)))
         self._nothing = Absence(self._places)
         self._included: tuple[Path, ...] = ()
-        self._read: tuple[tuple[Stamps, bool, tuple[Rule, ...]], RuleBook] | None = None
+        self._read: tuple[tuple[Stamps, bool, RuleBook], RuleBook] | None = None
 
     def book(self) -> RuleBook:
         """Return the rules in force."""
@@ -88,7 +85,7 @@ class RuleFiles:
         book, rule = self.book(), rule_for(grant, workspace)
         return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
 
-    def _assemble_book(self, trusted: bool, extra: tuple[Rule, ...]) -> RuleBook:
+    def _assemble_book(self, trusted: bool, extra: RuleBook) -> RuleBook:
         rules: list[Rule] = []
         permissions: list[tuple[Source, CommandPermissions]] = []
         problems: list[str] = []
@@ -110,7 +107,14 @@ class RuleFiles:
             permissions += bounded
             if lines := self._read_ignored(root, problems):
                 others.append(OtherRoot(str(root), lines))
-        return RuleBook((*rules, *extra), ignored, tuple(problems), tuple(permissions), tuple(others))
+        return replace(
+            extra,
+            rules=(*rules, *extra.rules),
+            ignored=ignored,
+            problems=tuple(problems),
+            permissions=tuple(permissions),
+            roots=tuple(others),
+        )
 
     def _read_ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
         try:

@@ -3,7 +3,6 @@
 What must stay true: a file that cannot be read, or whose own examples fail, is refused as a whole.
 """
 
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 
 from halocline import policy
 from halocline.files.regular import read_regular
+from halocline.files.root_owned import only_root_writes
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import CommandPermissions, Rule, Source, Verdict
 from halocline.protocol.values import Value
@@ -41,7 +41,7 @@ def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermission
     text = read_text(path)
     if text is None:
         return [], None
-    if source is Source.MANAGED and not _is_roots(path):
+    if source is Source.MANAGED and not only_root_writes(path):
         raise Unreadable(f"Users other than root can write to {path}, so its rules are not used.")
     given = _decode_file(path, text)
     return [
@@ -140,11 +140,6 @@ def _find_dead(rule: Rule) -> str:
         name = (host.partition("://")[2] or host).partition("/")[0]
         return f'hosts takes names of servers, so {host!r} is written "{name}"'
     return ""
-
-
-def _is_roots(path: Path) -> bool:
-    found = path.stat()
-    return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def literal_pattern(path: str) -> str:

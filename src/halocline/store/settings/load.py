@@ -118,7 +118,15 @@ def with_overrides(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
         chosen = {"plan": PlanSettings(model=settings.plan.model), **chosen}
     general = {name: None for name in Timeouts.__struct_fields__ if f"{name}_timeout" in chosen}
     rows = {provider: replace(row, **general) for provider, row in settings.timeouts.items()}
-    return replace(settings, timeouts=rows, **chosen)
+    return replace(settings, **{"timeouts": rows, **chosen})
+
+
+def find_value(settings: Settings, name: str) -> Any:
+    """Return the value of a setting, or of one of a table (`mcp.enabled`)."""
+    found: Any = settings
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
 from halocline.store.paths import PROJECT_SETTINGS
-from halocline.store.settings.load import ProjectLayer, check_settings, finish_settings, read_settings
+from halocline.store.settings.load import ProjectLayer, check_settings, find_value, finish_settings, read_settings
 from halocline.store.settings.settings import Settings
 
 
@@ -45,7 +45,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("auto_approve.edit_outside", "auto_approve.safe_commands", "auto_approve.all_commands"), _OFF),
     **dict.fromkeys(("auto_approve.web", "auto_approve.browser", "auto_approve.mcp"), _OFF),
     "auto_approve.project_code": _OFF,
-    **dict.fromkeys(("memory", "mcp.enabled", "mcp.others", "partial_edits", "browser"), _OFF),
+    **dict.fromkeys(("memory", "mcp.enabled", "mcp.others", "partial_edits", "browser", "web"), _OFF),
     **dict.fromkeys(("language_servers.enabled", "language_servers.project_binaries"), _OFF),
     **dict.fromkeys(("sandbox_network", "sandbox_git_writes"), _OFF),
     **dict.fromkeys(("hide_keys", "checkpoints"), _ON),
@@ -55,6 +55,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     # Servers, keys and prices: where text and money go is the person's choice alone.
     **dict.fromkeys(("base_url", "providers", "prices", "catalogue_url", "model_aliases", "proxy", "ca_file"), _N),
     **dict.fromkeys(("extra_body", "traces", "trace_contents", "log_format"), _N),
+    **dict.fromkeys(("allowed_models", "allowed_providers", "tools_off", "modes_off"), _N),
     # Who gives approvals in the person's place, and by which rule.
     **dict.fromkeys(("judge.model", "judge.rule", "judge.most"), _N),
     **dict.fromkeys(("web_search.engine", "web_search.url", "mcp.registry", "profile", "profiles"), _N),
@@ -122,7 +123,7 @@ def read_project(file: Path) -> ProjectSettings:
         return ProjectSettings(str(file), problems=(f"{error.text} No setting of it is in force.",))
     rows: dict[str, Any] = {}
     problems: list[str] = []
-    for name, value in _list_rows(given):
+    for name, value in list_rows(given):
         try:
             check_settings(_nest(name, value), PROJECT_SETTINGS)
         except SettingsError as error:
@@ -139,7 +140,7 @@ def overlay(raw: dict[str, Any], project: ProjectSettings, *, trusted: bool, fur
     taken: list[str] = []
     refused: list[str] = list(project.problems)
     for name, value in project.rows.items():
-        own, wanted = _find_value(now, name), _find_value(check_settings(_nest(name, value), ""), name)
+        own, wanted = find_value(now, name), find_value(check_settings(_nest(name, value), ""), name)
         if own == wanted:
             continue
         if problem := _find_problem(name, own, wanted, trusted=trusted, further=further):
@@ -164,7 +165,8 @@ def apply_project(own: dict[str, Any], layers: Sequence[ProjectLayer], env: Mapp
     return LoadedSettings(finish_settings(raw, ", ".join(str(layer.file) for layer in layers), env), taken, refused)
 
 
-def _list_rows(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def list_rows(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of raw ones, each of a table of settings by its dotted name."""
     for name, value in given.items():
         if isinstance(value, dict) and name not in RIGHTS and any(row.startswith(f"{name}.") for row in RIGHTS):
             yield from ((f"{name}.{inner}", one) for inner, one in value.items())
@@ -180,13 +182,6 @@ def _nest(name: str, value: Any) -> dict[str, Any]:
 def _put(raw: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
     table, _, key = name.rpartition(".")
     return raw | {table: {**raw.get(table, {}), key: value}} if table else raw | {name: value}
-
-
-def _find_value(settings: Settings, name: str) -> Any:
-    found: Any = settings
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def _find_problem(name: str, own: Any, wanted: Any, *, trusted: bool, further: bool) -> str:

@@ -58,6 +58,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Says(description="Named sets of overrides: tables `[profiles.NAME]`, selected with `--profile NAME`."),
     ] = {}
     base_url: Annotated[str, Says(description="URL of the model's server, if not the provider's own.")] = ""
+    allowed_providers: Annotated[
+        tuple[str, ...],
+        Says(description="Providers that may be used, as patterns; empty for all. `program` is a model of a program."),
+    ] = ()
+    allowed_models: Annotated[
+        tuple[str, ...],
+        Says(description="Models that may be used, as `provider/model` patterns; empty for all."),
+    ] = ()
     text_tools: Annotated[
         tuple[str, ...],
         Says(description="Models without native tool calls, as `provider/model` patterns; they write calls as text."),
@@ -80,6 +88,18 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "their server marks read-only)."
         ),
     ] = AutoApprove()
+    modes_off: Annotated[
+        tuple[Literal["yolo", "auto", "accept-edits"], ...],
+        Says(description="Approval modes that no task may have: yolo, auto, accept-edits."),
+    ] = ()
+    tools_off: Annotated[
+        tuple[str, ...],
+        Says(description="Tools that no task has: names, `server__tool` for MCP; a final `*` matches any ending."),
+    ] = ()
+    web: Annotated[
+        bool,
+        Says(description="Access to the web: pages, searches, the browser, and commands known to use the network."),
+    ] = True
     judge: JudgeTable = JudgeSettings()
     max_steps: Annotated[Count, Says(description="Steps (model requests) per turn before it pauses or stops.")] = 200
     max_cost: Annotated[

@@ -101,7 +101,7 @@ def list_mode_commands(task: str, mode: str) -> list[cmd.AnyCommand]:
         raise KeyError(mode)
     if mode == PLAN:
         return [cmd.SetMode(task=task, mode=Mode.PLAN)]
-    return [cmd.SetMode(task=task, mode=Mode.ACT), cmd.SetPolicy(task=task, approval_mode=ApprovalMode(mode))]
+    return [cmd.SetPolicy(task=task, approval_mode=ApprovalMode(mode)), cmd.SetMode(task=task, mode=Mode.ACT)]
 
 
 def make_effort_command(task: str, value: str) -> cmd.SetEffort:

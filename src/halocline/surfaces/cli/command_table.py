@@ -33,6 +33,7 @@ COMMANDS = {
     "logs": Command("print what a task did, and follow it with -f", "commands.tasks.manage", "args.tasks"),
     "send": Command("send a message to a task, running or not", "commands.tasks.steer", "args.tasks", True),
     "stop": Command("stop a task that another process is running", "commands.tasks.steer", "args.tasks", True),
+    "schedule": Command("run prompts at set times, by systemd or cron", "commands.schedule", "args.schedule"),
     "background": Command("run the tasks of halo run --bg, which starts this", "background.process", "args.tasks"),
     "board": Command("list all tasks, and open those that need you", "commands.board", "args.tasks"),
     "tasks": Command("list, search, show, rename, tag or delete tasks", "commands.tasks.manage", "args.tasks"),

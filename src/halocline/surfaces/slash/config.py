@@ -103,6 +103,8 @@ def change_setting(service: SettingsService, name: str, text: str | None) -> str
     (row,) = service.find(name, exact=True)
     service.put(name, None if text is None else parse_setting(row, text, name))
     (now,) = service.find(row.name, exact=True)
+    if now.source.startswith("set by "):
+        return f"Changed {now.name} in {service.file}; in force is {format_setting(now.value)}, {now.source}."
     if now.source not in ("", Path(service.file).name):
         return f"Changed {now.name} in {service.file}, but {now.source} is set and overrides it."
     return f"{now.name} is now {format_setting(now.value) if now.source else 'its default'} ({service.file})."

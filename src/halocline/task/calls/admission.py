@@ -17,7 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import WRONG_CALL, ToolFailure
 from halocline.protocol.file_names import make_printable
-from halocline.protocol.kinds import FINISHES, ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
+from halocline.protocol.kinds import FINISHES, ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind, bound_mode
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
@@ -180,9 +180,9 @@ class Admission:
         if outcome.asks:
             decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=outcome.asks, grant=None)
         elif outcome.allows and decision.verdict is Verdict.ASK:
-            decision = decide_call(
-                run.summary, replace(self._contexts.policy_context(), approval_mode=ApprovalMode.YOLO)
-            )
+            policy = self._contexts.policy_context()
+            loosest = bound_mode(ApprovalMode.YOLO, policy.book.modes_off)
+            decision = decide_call(run.summary, replace(policy, approval_mode=loosest))
         return replace(run, notes=(*run.notes, *outcome.notes)), decision
 
     def _change_arguments(self, run: Run, arguments: dict[str, Any]) -> Run:

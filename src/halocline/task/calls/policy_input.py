@@ -20,7 +20,7 @@ from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import GrantTakenBack
-from halocline.protocol.kinds import Mode, Scope
+from halocline.protocol.kinds import Mode, Scope, bound_mode
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 from halocline.protocol.state.state import State
@@ -120,7 +120,7 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
         home=home,
         mode=Mode.PLAN if only_reads else state.plan.mode,
         subagent=only_reads,
-        approval_mode=state.permissions.approval_mode,
+        approval_mode=bound_mode(state.permissions.approval_mode, state.permissions.rules.modes_off),
         grants=state.permissions.grants,
         refusals=state.permissions.refusals,
         book=with_switches(_rules_after_answer(state), state.permissions.switches),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from prompt_toolkit.document import Document
 
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode
 from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer, take_choice
 from halocline.surfaces.cli.live.mode_cycle import find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
@@ -54,6 +55,8 @@ class LiveActions:
         self._answer = answer
         self.expand = expand
         self._escaped_at = self._stopped_at = 0.0
+        self._modes_off = set[ApprovalMode]()
+        """Modes that were refused, which Shift-Tab leaves out from then on."""
         self._is_opening = False
         """True from the Enter that opens a list until the list is there: no other Enter counts meanwhile."""
 
@@ -259,8 +262,13 @@ class LiveActions:
         """Shift-Tab: the next mode, with what it allows: it may ask less."""
         if state := self._session.state:
             at_card = self._session.card is not None and not self._session.is_prompting
-            step = find_next_step(state, at_card=at_card)
-            self._session.switch_modes(step.mode, step.approvals)
+            step = find_next_step(state, at_card=at_card, off=self._modes_off)
+            try:
+                self._session.switch_modes(step.mode, step.approvals)
+            except UsageError as error:
+                self._modes_off.add(step.approvals)
+                self._session.notice = error.text
+                return
             waits = "; what waits is still yours to decide (/plan refuses it)" if at_card else ""
             self._session.notice = f"{step.name}: {step.meaning}{waits}"
 

@@ -1,6 +1,6 @@
 """The modes that Shift-Tab goes through: planning is one press from asking, and each step says what it allows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.state.state import State
@@ -27,12 +27,16 @@ STEPS: Sequence[ModeStep] = (
 """After the last comes the first, as after modes that are not in it."""
 
 
-def find_next_step(state: State, *, at_card: bool = False) -> ModeStep:
+def find_next_step(state: State, *, at_card: bool = False, off: Collection[ApprovalMode] = ()) -> ModeStep:
     """Return the step that Shift-Tab goes to next. `at_card`: not to planning, which refuses what waits.
+
+    Modes that are `off`, or off by the task's rules, are left out.
 
     On the way to another mode that would be a decision; who means it types `/plan`.
     """
     now = PLANNING if state.plan.mode is Mode.PLAN else state.permissions.approval_mode.value
     at = next((at for at, step in enumerate(STEPS) if step.name == now), -1)
     following = (*STEPS[at + 1 :], *STEPS)
-    return next(step for step in following if not (at_card and step.mode is Mode.PLAN))
+    left_out = {*off, *state.permissions.rules.modes_off}
+    steps = (step for step in following if step.approvals not in left_out)
+    return next((step for step in steps if not (at_card and step.mode is Mode.PLAN)), STEPS[at])

@@ -197,13 +197,13 @@ class LiveSession:
                 self.say(f"{error.text} {error.hint}".rstrip())
 
     def switch_modes(self, mode: Mode, approvals: ApprovalMode) -> None:
-        """Switch by a key: the status bar shows the result, so no row needs to."""
+        """Switch by a key: the status bar shows the result, so no row needs to. Raises UsageError."""
         state, client = self.state, self.client
         if state is None or client is None:
             return
         if approvals is not state.permissions.approval_mode:
-            self._own_switches += 1
             client.send(cmd.SetPolicy(task=self.task, approval_mode=approvals))
+            self._own_switches += 1
         if mode is not state.plan.mode:
             self._own_switches += 1
             client.send(cmd.SetMode(task=self.task, mode=mode))

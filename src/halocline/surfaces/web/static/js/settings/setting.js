@@ -21,6 +21,8 @@ export function titleOf(name) {
 /** Why a setting cannot be changed here; empty if it can. */
 export function isLocked({ source, hidden }) {
   if (source.startsWith('profile ')) return `Set by ${shown(source)}. Change that profile or choose another.`
+  if (source.startsWith('set by your administrator'))
+    return `${shown(source[0].toUpperCase() + source.slice(1))}. You cannot change it.`
   if (source && source !== 'settings.toml')
     return `Set by the environment variable ${source}. Change it where Halocline is started.`
   if (hidden) return 'Contains a key, which is hidden. Change it in settings.toml.'

@@ -1,0 +1,1 @@
+"""Runs at set times, which systemd or cron starts."""
