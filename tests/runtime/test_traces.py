@@ -1,6 +1,7 @@
 """Whole tasks that send their spans to a real receiver."""
 
 import asyncio
+import threading
 
 import pytest
 from tests.journeys.conftest import Journey
@@ -9,9 +10,13 @@ from tests.servers.trace_collector import TraceCollector, attributes_of
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.traces.context import header_for_call, read_context
+from halocline.protocol.traces.spans import Span
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.runtime.traces import TraceSender
+from halocline.store.secrets.store import SecretStore
 
 CI = f"00-{'c1' * 16}-{'d2' * 8}-01"
 ASKS = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
@@ -155,6 +160,53 @@ async def test_a_collector_that_is_not_there_does_not_hold_a_task_up(journey, mo
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     await journey.run(Turn(text="Done."), traces=True)
     assert journey.state.last_end.reason == "end_turn"
+
+
+async def test_a_key_that_is_stored_while_a_task_is_open_is_not_sent(journey, collector):
+    word = "quiet-orchard-93"
+    turns = (run_command("echo one"), run_command(f"echo {word}"), Turn(text="Done."))
+    client = journey.client(turns, traces=True, trace_contents=True, hide_keys=False)
+
+    def store(event):
+        if isinstance(event, ev.ToolCallEnded) and "one" in event.result.text:
+            SecretStore(journey.home.credentials).put("exa", Secret(word))
+
+    await journey.run(client=client, answer=store)
+    told = str(collector.requests)
+    assert "echo one" in told
+    assert word in str(journey.logged)
+    assert word not in told
+
+
+def test_spans_that_a_collector_does_not_take_are_dropped_counted_and_said_once(caplog):
+    sender = TraceSender(str, {"OTEL_BSP_MAX_QUEUE_SIZE": "2"})
+    for _ in range(5):
+        sender.put(Span("one", "c1" * 16, "d2" * 8, 0.0, 1.0))
+    assert sender.dropped == 3
+    assert [record.getMessage() for record in caplog.records if "too slow" in record.getMessage()] == [
+        "the collector of traces is too slow, and spans are dropped; see `halo export -f otlp`"
+    ]
+
+
+async def test_a_protocol_that_is_not_sent_is_said_when_a_task_opens_and_nothing_follows_it(
+    journey, collector, monkeypatch
+):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    client = journey.client((Turn(text="Done."),), traces=True)
+    await journey.open(client)
+    assert "The protocol grpc of OTEL_EXPORTER_OTLP_PROTOCOL" in " ".join(client.remarks(journey.task))
+    assert not [thread for thread in threading.enumerate() if thread.name == "traces"]
+    await client.close()
+
+
+async def test_each_client_of_a_process_ends_its_threads(journey, collector):
+    before = {*threading.enumerate()}
+    for _ in range(3):
+        await journey.run(Turn(text="Done."), traces=True)
+    assert not [
+        thread for thread in {*threading.enumerate()} - before if "trace" in thread.name or "Otel" in thread.name
+    ]
+    assert len([span for span in collector.spans if span.name == "invoke_agent halocline"]) == 3
 
 
 def test_a_task_without_a_trace_gives_its_calls_none():
