@@ -10,9 +10,10 @@ from tests.servers.trace_collector import TraceCollector, attributes_of
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
+from halocline.protocol.messages import StopReason, Text
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.traces.context import header_for_call, read_context
-from halocline.protocol.traces.spans import Span
+from halocline.protocol.traces.spans import Span, list_spans
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.runtime.traces import TraceSender
@@ -141,6 +142,26 @@ async def test_sub_agents_are_under_the_call_that_started_them(journey, collecto
     agents = [span for span in collector.spans if span.parent_span_id == call.span_id]
     assert [span.name.split()[0] for span in agents] == ["invoke_agent"]
     assert len({span.trace_id for span in collector.spans}) == 1
+
+
+async def test_a_name_that_the_model_invents_is_in_no_span(journey, collector):
+    invented = Turn(calls=(Call("delete_ann_smith", {}),))
+    client = client_of(journey, (invented, asks("ann smith?"), DONE), (reports("nothing"),), traces=True)
+    await journey.run(client=client)
+    assert named(collector)["execute_tool unknown"]
+    assert "invoke_agent subagent" in named(collector)
+    assert "smith" not in str(collector.requests)
+
+
+def test_a_command_of_the_person_ends_with_its_own_end_and_not_with_a_turn():
+    log = (
+        ev.TurnStarted((Text("go"),), seq=1, at=1.0, task="t"),
+        ev.OwnCommandStarted("run", "sleep 9", seq=2, at=2.0, task="t"),
+        ev.TurnEnded(StopReason.END_TURN, seq=3, at=3.0, task="t"),
+        ev.OwnCommandEnded("run", 0, seq=4, at=9.0, task="t"),
+    )
+    found = {span.name: span for span in list_spans(log)}
+    assert (found["command"].end, found["command"].error) == (9.0, "")
 
 
 async def test_an_export_afterwards_has_the_spans_that_were_sent_live(journey, collector):

@@ -21,6 +21,7 @@ from halocline.protocol.state.state import State
 from halocline.protocol.traces.spans import Span, SpanProjection, list_spans
 from halocline.runtime.error_log import LOGGER
 from halocline.task.log import Log, read_log
+from halocline.tools import toolset
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -63,7 +64,7 @@ class TraceSender:
             check_protocol(self._environment)
         except UsageError as error:
             return (f"No traces are sent: {error} {error.hint}",)
-        projection = SpanProjection(contents=contents, after=state.seq)
+        projection = SpanProjection(contents=contents, after=state.seq, tools=toolset.OURS)
         for event in read_log(log.path):  # a turn that another process left open ends here
             projection.add(event)
         log.attach(_Follower(projection, self))
@@ -155,7 +156,7 @@ def send_logs(
         raise UsageError("OpenTelemetry is not installed.", f"Install it: {extra_command('otel')}")
     messages = pass_on_messages()
     exporter, resource = build_exporter(environment), describe_process(environment)
-    spans = (span for events in logs for span in list_spans(events, contents=contents))
+    spans = (span for events in logs for span in list_spans(events, contents=contents, tools=toolset.OURS))
     made = [to_sdk_span(span, resource, redact) for span in spans]
     for at in range(0, len(made), MOST_AT_ONCE):
         if exporter.export(made[at : at + MOST_AT_ONCE]).name != "SUCCESS":
