@@ -10,6 +10,7 @@ from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.state.reducer import fold_events
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.history.forks import ELSEWHERE, Fork
+from halocline.surfaces.export.task import Form, export_task
 
 
 def turn(text, *calls):
@@ -268,4 +269,24 @@ async def test_a_fork_whose_name_is_taken_or_leads_elsewhere_is_refused(journey)
         with pytest.raises(UsageError):
             await client.time.fork(Fork(name, journey.task))
     assert client.past(journey.task) == before
+    await client.close()
+
+
+@pytest.mark.parametrize("saved", [True, False])
+async def test_the_summary_of_an_export_says_what_stands_after_a_rewind_and_after_its_undo(journey, saved):
+    client = journey.client([*FIRST, *SECOND], checkpoints=saved)
+    await journey.open(client)
+    await journey.prompt(client, "first")
+    await journey.prompt(client, "second")
+
+    def export():
+        page = export_task(journey.logged, Form.HTML, str)
+        return page[page.index("<nav") : page.index("</nav>")]
+
+    assert ("Changed" in export(), "Undone" in export(), "Proved" in export()) == (True, False, True)
+    await client.time.go_back(cmd.GoBack(task=journey.task, to=prompts(journey)[0] - 1, conversation=False))
+    assert ("Changed" in export(), "Undone" in export(), "Proved" in export()) == (False, True, False)
+    [back] = [event.undo for event in journey.logged if isinstance(event, ev.CheckpointRestored)]
+    await client.time.restore(journey.workspace, back)
+    assert ("Changed" in export(), "Undone" in export()) == (True, False)
     await client.close()

@@ -1,6 +1,7 @@
 """Whole tasks that send their spans to a real receiver."""
 
 import asyncio
+import threading
 
 import pytest
 from tests.journeys.conftest import Journey
@@ -9,9 +10,14 @@ from tests.servers.trace_collector import TraceCollector, attributes_of
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
+from halocline.protocol.messages import StopReason, Text
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.traces.context import header_for_call, read_context
+from halocline.protocol.traces.spans import Span, list_spans
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.runtime.traces import TraceSender
+from halocline.store.secrets.store import SecretStore
 
 CI = f"00-{'c1' * 16}-{'d2' * 8}-01"
 ASKS = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
@@ -138,6 +144,26 @@ async def test_sub_agents_are_under_the_call_that_started_them(journey, collecto
     assert len({span.trace_id for span in collector.spans}) == 1
 
 
+async def test_a_name_that_the_model_invents_is_in_no_span(journey, collector):
+    invented = Turn(calls=(Call("delete_ann_smith", {}),))
+    client = client_of(journey, (invented, asks("ann smith?"), DONE), (reports("nothing"),), traces=True)
+    await journey.run(client=client)
+    assert named(collector)["execute_tool unknown"]
+    assert "invoke_agent subagent" in named(collector)
+    assert "smith" not in str(collector.requests)
+
+
+def test_a_command_of_the_person_ends_with_its_own_end_and_not_with_a_turn():
+    log = (
+        ev.TurnStarted((Text("go"),), seq=1, at=1.0, task="t"),
+        ev.OwnCommandStarted("run", "sleep 9", seq=2, at=2.0, task="t"),
+        ev.TurnEnded(StopReason.END_TURN, seq=3, at=3.0, task="t"),
+        ev.OwnCommandEnded("run", 0, seq=4, at=9.0, task="t"),
+    )
+    found = {span.name: span for span in list_spans(log)}
+    assert (found["command"].end, found["command"].error) == (9.0, "")
+
+
 async def test_an_export_afterwards_has_the_spans_that_were_sent_live(journey, collector):
     client = client_of(journey, (asks("what?"), DONE), (reports("nothing"),), traces=True)
     await journey.run(client=client)
@@ -155,6 +181,53 @@ async def test_a_collector_that_is_not_there_does_not_hold_a_task_up(journey, mo
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     await journey.run(Turn(text="Done."), traces=True)
     assert journey.state.last_end.reason == "end_turn"
+
+
+async def test_a_key_that_is_stored_while_a_task_is_open_is_not_sent(journey, collector):
+    word = "quiet-orchard-93"
+    turns = (run_command("echo one"), run_command(f"echo {word}"), Turn(text="Done."))
+    client = journey.client(turns, traces=True, trace_contents=True, hide_keys=False)
+
+    def store(event):
+        if isinstance(event, ev.ToolCallEnded) and "one" in event.result.text:
+            SecretStore(journey.home.credentials).put("exa", Secret(word))
+
+    await journey.run(client=client, answer=store)
+    told = str(collector.requests)
+    assert "echo one" in told
+    assert word in str(journey.logged)
+    assert word not in told
+
+
+def test_spans_that_a_collector_does_not_take_are_dropped_counted_and_said_once(caplog):
+    sender = TraceSender(str, {"OTEL_BSP_MAX_QUEUE_SIZE": "2"})
+    for _ in range(5):
+        sender.put(Span("one", "c1" * 16, "d2" * 8, 0.0, 1.0))
+    assert sender.dropped == 3
+    assert [record.getMessage() for record in caplog.records if "too slow" in record.getMessage()] == [
+        "the collector of traces is too slow, and spans are dropped; see `halo export -f otlp`"
+    ]
+
+
+async def test_a_protocol_that_is_not_sent_is_said_when_a_task_opens_and_nothing_follows_it(
+    journey, collector, monkeypatch
+):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    client = journey.client((Turn(text="Done."),), traces=True)
+    await journey.open(client)
+    assert "The protocol grpc of OTEL_EXPORTER_OTLP_PROTOCOL" in " ".join(client.remarks(journey.task))
+    assert not [thread for thread in threading.enumerate() if thread.name == "traces"]
+    await client.close()
+
+
+async def test_each_client_of_a_process_ends_its_threads(journey, collector):
+    before = {*threading.enumerate()}
+    for _ in range(3):
+        await journey.run(Turn(text="Done."), traces=True)
+    assert not [
+        thread for thread in {*threading.enumerate()} - before if "trace" in thread.name or "Otel" in thread.name
+    ]
+    assert len([span for span in collector.spans if span.name == "invoke_agent halocline"]) == 3
 
 
 def test_a_task_without_a_trace_gives_its_calls_none():

@@ -311,7 +311,7 @@ class Controller:
         if not settings.traces:
             return ()
         if self._traces is None:
-            self._traces = runtime.traces.TraceSender(self.assemblies.own.secrets.build_redactor_for_others())
+            self._traces = runtime.traces.TraceSender(lambda text: self.assemblies.own.secrets.redact_for_others(text))
         return self._traces.follow(task.log, task.state, contents=settings.trace_contents)
 
     def _build_subagents(self, task: Task, lazy: LazySubagents) -> "Subagents":

@@ -1,15 +1,16 @@
 """Sends the spans of open tasks to a collector, by the SDK of OpenTelemetry and its variables (`OTEL_…`).
 
-A subscriber folds events into spans; a thread of its own loads the SDK and hands them on. So a task never waits for a
-collector, and an end of the process only for a few seconds. What a collector missed can be exported afterwards.
+A subscriber folds events into spans and puts them into a queue with an end; a thread, one for all tasks of a client,
+loads the SDK and sends them. So a task never waits for a collector, and the end of a client only for a few seconds.
+What a collector missed can be exported afterwards.
 """
 
 import logging
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from halocline._version import __version__
@@ -20,6 +21,7 @@ from halocline.protocol.state.state import State
 from halocline.protocol.traces.spans import Span, SpanProjection, list_spans
 from halocline.runtime.error_log import LOGGER
 from halocline.task.log import Log, read_log
+from halocline.tools import toolset
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -29,71 +31,121 @@ if TYPE_CHECKING:
 Redact = Callable[[str], str]
 PATIENCE = 5.0
 """Seconds that a collector has to take a request, if no variable says so, and that the end of a process waits."""
-MOST_AT_ONCE = 500
-"""Spans in a request of an export."""
+MOST_AT_ONCE = 512
+"""Spans in a request, if no variable says so."""
+MOST_WAITING = 2048
+"""Spans that wait for a collector, if no variable says so; more are dropped."""
+PAUSE = 5000
+"""Milliseconds that a span waits for others, if no variable says so."""
 
 
 class TraceSender:
-    """Sends the spans of all tasks of this process."""
+    """Sends the spans of all tasks of a client."""
 
     def __init__(self, redact: Redact, environment: Mapping[str, str] = os.environ) -> None:
         self._redact = redact
         self._environment = environment
-        self._spans: SimpleQueue[Span | None] = SimpleQueue()
+        self._most = read_number(environment, "OTEL_BSP_MAX_QUEUE_SIZE", MOST_WAITING)
+        self._spans: deque[Span] = deque()
+        self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self.is_over = False
+        """True if nothing is taken any more: it was closed, or its thread ended."""
+        self.dropped = 0
+        """Spans that found the queue full, or that the collector did not take before the end."""
 
     def follow(self, log: Log, state: State, *, contents: bool) -> tuple[str, ...]:
         """Send what ends in a task from now on. Return why it cannot be sent, if so; empty otherwise."""
-        if not is_wanted(self._environment):
+        if self.is_over or not is_wanted(self._environment):
             return ()
         if not is_installed():
             return (f"No traces are sent: OpenTelemetry is not installed. To install it: {extra_command('otel')}",)
-        projection = SpanProjection(contents=contents, after=state.seq)
+        try:
+            check_protocol(self._environment)
+        except UsageError as error:
+            return (f"No traces are sent: {error} {error.hint}",)
+        projection = SpanProjection(contents=contents, after=state.seq, tools=toolset.OURS)
         for event in read_log(log.path):  # a turn that another process left open ends here
             projection.add(event)
-        log.attach(_Follower(projection, self._spans))
+        log.attach(_Follower(projection, self))
         if self._thread is None:
             self._thread = threading.Thread(target=self._send_all, name="traces", daemon=True)
             self._thread.start()
         return ()
 
+    def put(self, span: Span) -> None:
+        """Have a span sent, or drop it if too many wait."""
+        with self._changed:
+            if self.is_over:
+                return
+            if len(self._spans) < self._most:
+                self._spans.append(span)
+                self._changed.notify()
+                return
+            self.dropped += 1
+        if self.dropped == 1:
+            LOGGER.warning("the collector of traces is too slow, and spans are dropped; see `halo export -f otlp`")
+
     def close(self) -> None:
         """Send what is left, within a few seconds."""
+        self._end()
         if self._thread:
-            self._spans.put(None)
             self._thread.join(PATIENCE)
-            if self._thread.is_alive():
-                LOGGER.warning("the collector of traces did not take all spans; see `halo export -f otlp`")
+        with self._changed:
+            self.dropped += len(self._spans)
+            self._spans.clear()  # the thread ends with its request
+        if self.dropped:
+            LOGGER.warning("%d spans of traces were dropped; see `halo export -f otlp`", self.dropped)
 
     def _send_all(self) -> None:
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
         pass_on_messages()
         try:
-            exporter = build_exporter(self._environment)
-        except UsageError as error:
-            LOGGER.warning("no traces are sent: %s %s", error, error.hint)
-            return
-        resource, processor = describe_process(self._environment), BatchSpanProcessor(exporter)
-        while span := self._spans.get():
-            processor.on_end(to_sdk_span(span, resource, self._redact))
-        processor.force_flush()
-        exporter.shutdown()
+            keep_unobserved()
+            exporter, resource = build_exporter(self._environment), describe_process(self._environment)
+            while batch := self._take_batch():
+                exporter.export([to_sdk_span(span, resource, self._redact) for span in batch])
+            exporter.shutdown()
+        finally:
+            self._end()
+
+    def _take_batch(self) -> list[Span]:
+        """Wait for spans, and a while for more; there are none once it is over."""
+        most = min(self._most, read_number(self._environment, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", MOST_AT_ONCE))
+        pause = read_number(self._environment, "OTEL_BSP_SCHEDULE_DELAY", PAUSE) / 1000
+        with self._changed:
+            self._changed.wait_for(lambda: self._spans or self.is_over)
+            self._changed.wait_for(lambda: len(self._spans) >= most or self.is_over, pause)
+            return [self._spans.popleft() for _ in range(min(most, len(self._spans)))]
+
+    def _end(self) -> None:
+        with self._changed:
+            self.is_over = True
+            self._changed.notify_all()
 
 
 class _Follower:
     """Folds the events of one log as they happen."""
 
-    def __init__(self, projection: SpanProjection, spans: "SimpleQueue[Span | None]") -> None:
+    def __init__(self, projection: SpanProjection, sender: TraceSender) -> None:
         self._projection = projection
-        self._spans = spans
+        self._sender = sender
 
     def push(self, event: ev.Event) -> None:
+        if self._sender.is_over:
+            return
         for span in self._projection.add(event):
-            self._spans.put(span)
+            if span.recorded:
+                self._sender.put(span)
 
     def close(self) -> None:
         """Do nothing: a turn that a process leaves open is ended by the next one."""
+
+
+def keep_unobserved() -> None:
+    """Make no spans of what this thread requests, in a program that observes its requests."""
+    from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, set_value
+
+    attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, value=True))
 
 
 def send_logs(
@@ -104,7 +156,7 @@ def send_logs(
         raise UsageError("OpenTelemetry is not installed.", f"Install it: {extra_command('otel')}")
     messages = pass_on_messages()
     exporter, resource = build_exporter(environment), describe_process(environment)
-    spans = (span for events in logs for span in list_spans(events, contents=contents))
+    spans = (span for events in logs for span in list_spans(events, contents=contents, tools=toolset.OURS))
     made = [to_sdk_span(span, resource, redact) for span in spans]
     for at in range(0, len(made), MOST_AT_ONCE):
         if exporter.export(made[at : at + MOST_AT_ONCE]).name != "SUCCESS":
@@ -131,16 +183,28 @@ def build_exporter(environment: Mapping[str, str]) -> "SpanExporter":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         return ConsoleSpanExporter()
-    protocol = environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-    if protocol not in (None, "", "http/protobuf"):
-        raise UsageError(
-            f"The protocol {protocol} of OTEL_EXPORTER_OTLP_PROTOCOL is not one that Halocline sends.",
-            "Send http/protobuf, which every collector takes, to its port 4318.",
-        )
+    check_protocol(environment)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     names = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
     return OTLPSpanExporter(timeout=None if any(environment.get(name) for name in names) else PATIENCE)
+
+
+def check_protocol(environment: Mapping[str, str]) -> None:
+    """Raise UsageError if the variables name a protocol that is not one of ours. Nothing is imported."""
+    protocol = environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+    is_console = environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "console"
+    if not is_console and protocol not in (None, "", "http/protobuf"):
+        raise UsageError(
+            f"The protocol {protocol} of OTEL_EXPORTER_OTLP_PROTOCOL is not one that Halocline sends.",
+            "Send http/protobuf, which every collector takes, to its port 4318.",
+        )
+
+
+def read_number(environment: Mapping[str, str], name: str, usual: int) -> int:
+    """Return the positive number of a variable, or the usual one."""
+    given = environment.get(name, "").strip()
+    return int(given) if given.isdecimal() and int(given) else usual
 
 
 def describe_process(environment: Mapping[str, str]) -> "Resource":

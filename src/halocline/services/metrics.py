@@ -5,6 +5,7 @@ processes write them. Counts begin with it, as Prometheus expects of a process t
 """
 
 import os
+import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,9 +15,14 @@ import msgspec
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import Usage
+from halocline.protocol.traces.tool_names import ToolNames
+from halocline.tools import toolset
 
 SECONDS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3600.0)
 """Upper bounds of durations in histograms."""
+MOST_VALUES = 200
+"""Values that a label has; what comes later is counted as OTHER."""
+OTHER = "other"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Labels = tuple[tuple[str, str], ...]
 _HELP = {
@@ -45,7 +51,10 @@ class _Histogram(msgspec.Struct):
 
 
 class Metrics:
-    """Counts events of any number of tasks, each task's in order."""
+    """Counts events of any number of tasks, each task's in order.
+
+    What a fork shares with its source is counted there only. Labels have names that a model was offered, and not many.
+    """
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, Labels]] = Counter()
@@ -53,12 +62,28 @@ class Metrics:
         self._times: dict[tuple[str, Labels], _Histogram] = {}
         self._began: dict[tuple[str, str], float] = {}
         self._models: dict[str, str] = {}
+        self._copied: dict[str, int] = {}
+        self._tools = ToolNames(toolset.OURS)
+        self._values: dict[str, set[str]] = {}
 
-    def add(self, event: ev.Event) -> None:
-        """Count one event."""
+    def learn(self, event: ev.DurableEvent) -> None:
+        """Take in what later events need of one that is not counted."""
+        self._tools.learn(event)
         match event:
+            case ev.TaskStarted():
+                self._copied[event.task] = event.forked_at
             case ev.StepStarted():
                 self._models[event.task] = event.model
+            case _:
+                pass
+
+    def add(self, event: ev.DurableEvent) -> None:
+        """Count one event."""
+        self.learn(event)
+        if event.seq <= self._copied.get(event.task, -1):
+            return
+        match event:
+            case ev.StepStarted():
                 self._count("requests_total", model=event.model)
                 self._begin(event, "request")
             case ev.AssistantMessageCompleted():
@@ -71,8 +96,8 @@ class Metrics:
             case ev.ToolCallStarted():
                 self._begin(event, event.call)
             case ev.ToolCallEnded():
-                self._count("tool_calls_total", tool=event.name, status=event.status.value)
-                self._end(event, event.call, "tool_seconds", tool=event.name)
+                self._count("tool_calls_total", tool=(tool := self._tools.find(event.name)), status=event.status.value)
+                self._end(event, event.call, "tool_seconds", tool=tool)
             case ev.ErrorRaised():
                 self._count("errors_total", code=event.code)
             case _:
@@ -119,31 +144,49 @@ class Metrics:
         if cost is None:
             self._count("unpriced_requests_total", model=model)
         else:
-            self._costs[(("model", model),)] = self._costs.get((("model", model),), 0.0) + cost
+            labels = self._bound({"model": model})
+            self._costs[labels] = self._costs.get(labels, 0.0) + cost
 
     def _count(self, name: str, number: int = 1, **labels: str) -> None:
-        self._counts[f"halocline_{name}", tuple(labels.items())] += number
+        self._counts[f"halocline_{name}", self._bound(labels)] += number
+
+    def _bound(self, labels: Mapping[str, str]) -> Labels:
+        """Return labels of which none has more than MOST_VALUES values."""
+        return tuple((name, self._keep_value(name, value)) for name, value in labels.items())
+
+    def _keep_value(self, name: str, value: str) -> str:
+        kept = self._values.setdefault(name, set())
+        if value not in kept and len(kept) >= MOST_VALUES:
+            return OTHER
+        kept.add(value)
+        return value
 
     def _begin(self, event: ev.Durable, key: str) -> None:
         self._began[event.task, key] = event.at
 
     def _end(self, event: ev.Durable, key: str, name: str, **labels: str) -> None:
         if (began := self._began.pop((event.task, key), None)) is not None:
-            times = self._times.setdefault((f"halocline_{name}", tuple(labels.items())), _Histogram())
+            times = self._times.setdefault((f"halocline_{name}", self._bound(labels)), _Histogram())
             times.add(max(0.0, event.at - began))
 
 
 class MetricsCollector:
-    """Counts what is added to the logs of a home from `since` on."""
+    """Counts what is added to the logs of a home from `since` on. Any thread may ask."""
 
     def __init__(self, tasks: Path, since: float) -> None:
-        self.metrics = Metrics()
+        self._metrics = Metrics()
+        self._collecting = threading.Lock()
         self._tasks = tasks
         self._since = since
         self._read: dict[str, int] = {}
 
-    def collect(self) -> Metrics:
-        """Take in what was written since the last time. It reads files: run it in a thread."""
+    def render(self, tasks: Mapping[str, int]) -> str:
+        """Take in what was written since the last time, and return all figures. It reads files: run it in a thread."""
+        with self._collecting:
+            self._collect()
+            return self._metrics.render(tasks)
+
+    def _collect(self) -> None:
         for entry in os.scandir(self._tasks) if self._tasks.exists() else ():
             path = Path(entry.path) / codec.LOG_NAME
             try:
@@ -152,7 +195,6 @@ class MetricsCollector:
                     self._add_log(path, entry.name)
             except OSError:  # it was deleted meanwhile
                 continue
-        return self.metrics
 
     def _add_log(self, path: Path, task: str) -> None:
         with path.open("rb") as file:
@@ -166,7 +208,9 @@ class MetricsCollector:
                 except msgspec.DecodeError:  # `halo doctor` says so
                     continue
                 if event.at >= self._since:
-                    self.metrics.add(event)
+                    self._metrics.add(event)
+                else:
+                    self._metrics.learn(event)
 
 
 def _list_buckets(name: str, labels: Labels, times: _Histogram) -> Iterator[str]:

@@ -88,7 +88,8 @@ RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *AGENTS, *ON_REQUEST)
 """Tools that few tasks need; each is imported on first use."""
 
 
-_OURS = frozenset((*(tool.name for tool in ALL), *RARE, BROWSER))
+OURS = frozenset((*(tool.name for tool in ALL), *RARE, BROWSER))
+"""The names of all tools of Halocline itself."""
 NOT_UNDERSTOOD = "{theirs} is {ours} here, which has no argument {names}. Nothing was run; call {ours} without it."
 
 
@@ -142,10 +143,10 @@ class Tools:
         return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
-        if call.name in _OURS:
+        if call.name in OURS:
             return None
         found = context.other_tools.translate_by_habit(call, state.mcp.servers)
-        if found is None or found.name not in _OURS:
+        if found is None or found.name not in OURS:
             return found
         if tool := self.find(found.name, state):
             _require_understood(call, found, tool)

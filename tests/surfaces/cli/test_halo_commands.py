@@ -126,7 +126,7 @@ async def test_an_export_is_markdown_or_the_log_itself(halo: Halo) -> None:
 async def test_an_export_goes_to_a_file(halo: Halo) -> None:
     task = await made_task(halo)
     done = await halo.run("export", task, "-o", "out.md")
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out, done.err) == (0, "", "Written: out.md\n")
     assert (halo.folder / "out.md").read_text().startswith("# write a note\n")
     done = await halo.run("export", task, "-o", "none/out.md")
     assert (done.code, done.err.splitlines()[0]) == (2, "halo: Cannot write none/out.md: No such file or directory.")

@@ -51,7 +51,6 @@ PLACES = {
     "a name": ("tasks", "rename", "@TASK@", EVIL),
     "an export": ("export", "@TASK@"),
     "an export as JSON": ("export", "@TASK@", "--format", "jsonl"),
-    "an export as a page": ("export", "@TASK@", "--format", "html"),
     "the system prompt": ("context", "@TASK@", "--prompt"),
     "the system prompt as JSON": ("context", "@TASK@", "--prompt", "--json"),
     "a list": ("todos", "@TASK@"),
@@ -96,6 +95,13 @@ async def test_a_terminal_is_shown_what_it_would_obey_wherever_text_of_others_is
     obeyed = {place: [each for each in NEEDLES if each in text] for place, text in out.items()}
     assert {place: found for place, found in obeyed.items() if found} == {}
     assert [place for place, text in out.items() if "end00" not in text] == []
+
+
+async def test_a_page_of_html_is_not_poured_over_a_terminal(halo: Halo) -> None:
+    known = await prepare(halo)
+    told = shown(halo, "export", known["@TASK@"], "-f", "html")
+    assert "<style>" not in told
+    assert f"-o {known['@TASK@']}.html" in told
 
 
 async def test_a_pipe_gets_the_text_as_it_is(halo: Halo) -> None:

@@ -26,3 +26,8 @@ async def test_prometheus_reads_them_with_the_token_and_no_one_without(halo, tmp
         assert status == 200
         assert 'halocline_tasks{state="open"} 0' in text
         assert (await asyncio.to_thread(ask, server.origin, "another"))[0] == 401
+
+
+async def test_without_a_token_there_are_none_not_even_for_a_signed_in_page(halo):
+    async with serving(halo) as server, server.http(headers=await server.session()) as http:
+        assert (await http.get("/metrics")).status_code == 404

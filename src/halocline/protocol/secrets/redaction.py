@@ -72,7 +72,7 @@ class Redactor:
         """Return the known secrets as of now."""
         values = self._values()
         if values != self._asked:
-            self._asked, self._known = values, KnownSecrets(values)
+            self._known, self._asked = KnownSecrets(values), values  # in this order: other threads redact, too
         return self._known
 
     _asked: frozenset[str] = frozenset()

@@ -51,17 +51,17 @@ def count_usage(usage: Usage) -> dict[str, int]:
 
 
 def describe_tool(
-    event: ev.ToolCallStarted | ev.ToolCallEnded | ev.ApprovalRequested, mcp: Mapping[str, str]
+    event: ev.ToolCallStarted | ev.ToolCallEnded | ev.ApprovalRequested, name: str, server: str
 ) -> dict[str, str | int | float | bool | tuple[str, ...]]:
-    """Return what a span of a call has; of an MCP tool also its server's name. `mcp` has the servers of tools."""
+    """Return what a span of a call has; of an MCP tool also its `server`."""
     described: dict[str, str | int | float | bool | tuple[str, ...]] = {
-        "gen_ai.tool.name": event.name,
+        "gen_ai.tool.name": name,
         "gen_ai.tool.call.id": event.call,
         "gen_ai.tool.type": "function",
     }
     if not isinstance(event, ev.ApprovalRequested):
         described["gen_ai.operation.name"] = "execute_tool"
-    if server := mcp.get(event.name):
+    if server:
         described |= {"mcp.method.name": "tools/call", "halocline.mcp.server": server}
     return described
 

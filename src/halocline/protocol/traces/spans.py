@@ -21,9 +21,13 @@ from halocline.protocol.traces.attributes import (
     name_finish,
 )
 from halocline.protocol.traces.context import context_of, name_span
+from halocline.protocol.traces.tool_names import ToolNames
 from halocline.protocol.values import Value
 
 AGENT = "halocline"
+SUBAGENT = "subagent"
+"""The name of an agent that is described nowhere: the model names it."""
+_COMMAND = "command "
 
 
 class Span(Value, frozen=True):
@@ -57,9 +61,11 @@ class _Open(msgspec.Struct):
     calls_out: bool = False
 
 
-def list_spans(events: Iterable[ev.DurableEvent], *, contents: bool = False) -> Iterator[Span]:
+def list_spans(
+    events: Iterable[ev.DurableEvent], *, contents: bool = False, tools: Iterable[str] = ()
+) -> Iterator[Span]:
     """Yield the spans of a log; those still open end with its last event."""
-    projection = SpanProjection(contents=contents)
+    projection = SpanProjection(contents=contents, tools=tools)
     for event in events:
         yield from projection.add(event)
     yield from projection.end_all("unfinished")
@@ -68,8 +74,9 @@ def list_spans(events: Iterable[ev.DurableEvent], *, contents: bool = False) -> 
 class SpanProjection:
     """Folds events into spans. Spans that a fork shares with its source are the source's."""
 
-    def __init__(self, *, contents: bool = False, after: int = 0) -> None:
-        """Yield spans that end after event `after`."""
+    def __init__(self, *, contents: bool = False, after: int = 0, tools: Iterable[str] = ()) -> None:
+        """Yield spans that end after event `after`. `tools` are those that all tasks have."""
+        self._tools = ToolNames(tools)
         self._contents = contents
         self._after = after
         self._open: dict[str, _Open] = {}
@@ -85,6 +92,7 @@ class SpanProjection:
             return []
         self._at = event.at or self._at
         self._task = self._task or event.task
+        self._tools.learn(event)
         spans = self._fold(event)
         return spans if event.seq > self._after else []
 
@@ -127,8 +135,8 @@ class SpanProjection:
                 return self._end_call(event)
             case ev.ApprovalRequested():
                 noted = {"halocline.rule": event.rule, "halocline.grade": event.grade.value}
-                described = {**describe_tool(event, self._mcp), **noted}
-                self._begin(f"approval {event.request}", f"approval {event.name}", described)
+                described = {**self._describe_tool(event), **noted}
+                self._begin(f"approval {event.request}", f"approval {described['gen_ai.tool.name']}", described)
             case ev.ApprovalResolved():
                 noted = {"halocline.decision": event.decision.value, "halocline.decided_by": event.by}
                 return self._end(f"approval {event.request}", noted)
@@ -160,9 +168,9 @@ class SpanProjection:
             case ev.GoalChecked():
                 return self._note(event, "goal", {"halocline.status": event.verdict.value}, seconds=event.seconds)
             case ev.OwnCommandStarted():
-                self._begin(f"command {event.run}", "command", {})
+                self._begin(f"{_COMMAND}{event.run}", "command", {})
             case ev.OwnCommandEnded():
-                return self._end(f"command {event.run}", {"halocline.exit_code": event.exit_code or 0})
+                return self._end(f"{_COMMAND}{event.run}", {"halocline.exit_code": event.exit_code or 0})
         return []
 
     def _start_task(self, event: ev.TaskStarted) -> None:
@@ -170,7 +178,7 @@ class SpanProjection:
         self._model, self._server = event.model, event.server
         self._after = max(self._after, event.forked_at)
         if event.subtask:
-            self._agent = event.subtask.agent or event.subtask.name
+            self._agent = event.subtask.agent or SUBAGENT
 
     def _begin_turn(self, event: ev.TurnStarted) -> None:
         self._model = self._model or ""
@@ -186,7 +194,8 @@ class SpanProjection:
 
     def _end_turn(self, event: ev.TurnEnded) -> list[Span]:
         cut = "cancelled" if event.reason is StopReason.CANCELLED else "unfinished"
-        inner = [span for key in reversed([*self._open]) if key != "turn" for span in self._end(key, error=cut)]
+        of_turn = [key for key in reversed([*self._open]) if key != "turn" and not key.startswith(_COMMAND)]
+        inner = [span for key in of_turn for span in self._end(key, error=cut)]
         noted: Attributes = {"halocline.stop_reason": event.reason.value, "halocline.limit": event.limit}
         error = "error" if event.reason is StopReason.ERROR else ""
         return inner + self._end("turn", noted, error=error)
@@ -224,18 +233,25 @@ class SpanProjection:
                 opened.attributes["halocline.cost_usd"] = cost
 
     def _begin_call(self, event: ev.ToolCallStarted) -> None:
-        noted = describe_tool(event, self._mcp) | {"halocline.rule": event.rule}
+        noted = self._describe_tool(event) | {"halocline.rule": event.rule}
         words = {"halocline.title": event.title, "halocline.runs": event.runs} if self._contents else {}
-        self._begin(f"call {event.call}", f"execute_tool {event.name}", noted, words=words)
+        self._begin(f"call {event.call}", f"execute_tool {noted['gen_ai.tool.name']}", noted, words=words)
 
     def _end_call(self, event: ev.ToolCallEnded) -> list[Span]:
         key = f"call {event.call}"
         if key not in self._open:  # it never ran
-            self._begin(key, f"execute_tool {event.name}", describe_tool(event, self._mcp))
+            noted = self._describe_tool(event)
+            self._begin(key, f"execute_tool {noted['gen_ai.tool.name']}", noted)
         words = {"gen_ai.tool.call.result": event.result.text} if self._contents else {}
         failed = "tool_error" if event.status is CallStatus.FAILED else event.status.value
         error = "" if event.status is CallStatus.COMPLETED else failed
         return self._end(key, {"halocline.status": event.status.value}, words=words, error=error)
+
+    def _describe_tool(
+        self, event: ev.ToolCallStarted | ev.ToolCallEnded | ev.ApprovalRequested
+    ) -> dict[str, str | int | float | bool | tuple[str, ...]]:
+        name = self._tools.find(event.name)
+        return describe_tool(event, name, self._mcp.get(name, ""))
 
     def _begin(
         self,

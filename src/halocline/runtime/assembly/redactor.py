@@ -1,6 +1,7 @@
 """The known secrets of one home and environment, and their redaction from what the model reads and the log stores."""
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
@@ -45,6 +46,7 @@ class KnownValues:
         self._env = env
         self._names = names
         self._keys = tuple(keys)
+        self._looking = threading.Lock()
         self._seen: tuple[object, ...] = ()
         self._stored: frozenset[str] = frozenset()
         self._looked_for: tuple[frozenset[str], tuple[str, ...]] = (frozenset(), ())
@@ -92,13 +94,14 @@ class KnownValues:
         return tuple(secret for keys in self._keys for secret in keys.used)
 
     def values(self) -> frozenset[str]:
-        """Return all known values, as they are now."""
-        stamps = () if self._no_files.lasts() else tuple(map(_read_stamp, self._files))
-        seen = (*stamps, len(self._used()))
-        if seen != self._seen:
-            used = frozenset(secret.reveal() for secret in self._used())
-            self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
-        return self._stored
+        """Return all known values, as they are now. Any thread may ask."""
+        with self._looking:
+            stamps = () if self._no_files.lasts() else tuple(map(_read_stamp, self._files))
+            seen = (*stamps, len(self._used()))
+            if seen != self._seen:
+                used = frozenset(secret.reveal() for secret in self._used())
+                self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
+            return self._stored
 
     @cached_property
     def _redactor(self) -> "secrets.redaction.Redactor":

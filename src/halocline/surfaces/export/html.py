@@ -11,6 +11,7 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
 from halocline.surfaces import figures
 from halocline.surfaces.export.summary import name_place, summarize_rows
+from halocline.surfaces.export.undone import NOTHING, Undone
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.words import describe_change, describe_decision
 
@@ -88,10 +89,13 @@ a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 """
 
 
-def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
-    """Render the whole task: prompts, replies and collapsible calls. `about` are facts for the page's header."""
+def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str], undone: Undone = NOTHING) -> str:
+    """Render the whole task: prompts, replies and collapsible calls. `about` are facts for the page's header.
+
+    The summary leaves out what was `undone`.
+    """
     told = [*rows]
-    body = "\n".join(filter(None, [summarize_rows(told), *map(_export_row, told)]))
+    body = "\n".join(filter(None, [summarize_rows(told, undone), *map(_export_row, told)]))
     return build_page(title or "Task", about, body)
 
 

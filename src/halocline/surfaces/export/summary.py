@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from halocline.protocol.kinds import CallStatus
+from halocline.surfaces.export.undone import Undone
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.words import describe_change, describe_decision
 
@@ -11,16 +12,18 @@ LONGEST = 120
 """Letters of a prompt or title that a line has."""
 
 
-def summarize_rows(rows: Sequence[r.Row]) -> str:
-    """Return the summary as HTML; empty where there is nothing to tell."""
+def summarize_rows(rows: Sequence[r.Row], undone: Undone) -> str:
+    """Return the summary as HTML; empty where there is nothing to tell. It says what stands now."""
     calls = [row for row in rows if isinstance(row, r.CallRow)]
     ends = [row for row in rows if isinstance(row, r.TurnEndRow)]
     prompts = [_link(f"e{row.seq}", row.text) for row in rows if isinstance(row, r.PromptRow)]
+    proved = ends[-1].evidence.lines if ends and not undone.since_end else ()
     parts = (
         ("Asked", prompts),
         ("Decided", [line for row in calls if (line := _describe_decided(row))]),
-        ("Changed", _list_changed(calls)),
-        ("Proved at the end", [escape(line) for line in ends[-1].evidence.lines] if ends else []),
+        ("Changed", _list_changed(calls, undone)),
+        ("Undone", _list_undone(calls, undone)),
+        ("Proved at the end", [*map(escape, proved)]),
     )
     lists = "".join(f"<h2>{name}</h2>{_list_items(items)}" for name, items in parts if items)
     return f'<nav class="summary" aria-label="Summary">{lists}</nav>' if lists else ""
@@ -40,16 +43,24 @@ def _describe_decided(row: r.CallRow) -> str:
     return f"{_link(name_place(row), row.title)}: {escape(' · '.join(said))}"
 
 
-def _list_changed(calls: Iterable[r.CallRow]) -> list[str]:
-    """List the files that edits changed, with the lines of all of them; each leads to the first."""
+def _list_changed(calls: Iterable[r.CallRow], undone: Undone) -> list[str]:
+    """List the files that edits changed, with the lines of all that stand; each leads to the first."""
     found: dict[str, tuple[r.CallRow, int, int]] = {}
     for row in calls:
         for diff in row.diffs if row.status is CallStatus.COMPLETED else ():
+            if (row.call, diff.path) in undone.edits:
+                continue
             first, added, removed = found.get(diff.path, (row, 0, 0))
             found[diff.path] = (first, added + diff.added, removed + diff.removed)
     return [
         f"{_link(name_place(row), path)} +{added} −{removed}" for path, (row, added, removed) in sorted(found.items())
     ]
+
+
+def _list_undone(calls: Iterable[r.CallRow], undone: Undone) -> list[str]:
+    """List the edits that were undone; each leads to its call."""
+    taken = ((row, path) for row in calls for call, path in sorted(undone.edits) if call == row.call)
+    return [_link(name_place(row), path) for row, path in taken]
 
 
 def _link(place: str, text: str) -> str:

@@ -17,6 +17,7 @@ from halocline.surfaces import figures
 from halocline.surfaces.export.atif import to_trajectory
 from halocline.surfaces.export.html import to_html
 from halocline.surfaces.export.markdown import to_markdown
+from halocline.surfaces.export.undone import find_undone
 from halocline.surfaces.rows.fold import rows_of
 
 
@@ -55,7 +56,7 @@ def export_task(
     state = fold_events(past)
     title = state.title or "Task"
     if form is Form.HTML:
-        return to_html(rows_of(past), title, _list_facts(state))
+        return to_html(rows_of(past), title, _list_facts(state), find_undone(past))
     return to_markdown(rows_of(past), title)
 
 

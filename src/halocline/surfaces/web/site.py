@@ -33,7 +33,7 @@ WRONG_TRY = 0.3
 def build_site(
     tasks: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False, token: str = ""
 ) -> ASGIApp:
-    """Build the guarded application. `hosts` are the accepted Host names with port, `token` is that of the metrics."""
+    """Build the guarded application. `hosts` are the accepted Host names with port, `token`: for the metrics."""
     cookie_name = f"{COOKIE}-{port}"  # cookies ignore the port: two servers must not share one
     sign_in, live, uploads = SignInRoutes(keys, cookie_name), LivePages(tasks, keys, cookie_name), Uploads(tasks)
     own = f"/{static_files.read_version()}/static"
@@ -48,7 +48,7 @@ def build_site(
         Route("/upload", uploads.upload, methods=["POST"]),
         Route("/blob/{name}", uploads.picture),
         Route("/export/{name}", uploads.export),
-        Route(metrics.PATH, metrics.MetricsRoute(tasks.client, token).answer),
+        *([Route(metrics.PATH, metrics.MetricsRoute(tasks.client, token).answer)] if token else []),
         WebSocketRoute("/live", live.serve),
     ]
     unguarded = (*OPEN, own, *([metrics.PATH] if token else []))

@@ -24,11 +24,14 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.format == "otlp":
         return _send_spans(client, task, arguments.output)
     past, form = client.past(task), Form(arguments.format)
+    if form is Form.HTML and not arguments.output and sys.stdout.isatty():
+        raise UsageError("A page of HTML is not for a terminal.", f"Write it to a file: -o {task}.html")
     keep_image = _keep_images(client, Path(arguments.output)) if arguments.output else None
     try:
         text = export_task(past, form, client.build_redactor(), client.past, keep_image)
         if arguments.output:
             Path(arguments.output).write_text(text, encoding="utf-8")
+            print(f"Written: {arguments.output}", file=sys.stderr)
         else:
             print_raw(text, end="")
     except OSError as error:

@@ -56,5 +56,5 @@ def describe_replay(done: "Replay", *, strict: bool) -> str:
 
 def _count_requests(done: "Replay") -> str:
     if not done.requests:
-        return "no requests compared (a log has none; use --record to save them)"
+        return "no requests compared (a log and a report have none; halo run --record saves them)"
     return f"{format_plural(done.requests, 'request')} compared"
