@@ -25,6 +25,8 @@ VALUES = (
         "127.0.0.1:9222",
         "localhost:9223",
         "bell",
+        "json",
+        "text",
         "off",
         "on",
         "allow",

@@ -227,7 +227,7 @@ class SettingsService:
 
     @property
     def _managed(self) -> ManagedSettings:
-        """What the administrator set. Raises SettingsError."""
+        """Read the settings of the administrator. Raises SettingsError."""
         return read_managed(self._home.managed_settings)
 
     def _sources(self, now: Settings, of_folder: Iterable[str]) -> Iterator[tuple[str, str]]:

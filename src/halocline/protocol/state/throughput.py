@@ -1,4 +1,4 @@
-"""How fast a model wrote: tokens per second of one request, from the times that the log has."""
+"""The speed of a model: tokens per second of one request, from the times that the log has."""
 
 from halocline.protocol.events.steps import StepStarted, UsageReported
 

@@ -54,7 +54,7 @@ class ModelAccess:
     refused: tuple[str, ...] = ()
     """Why settings of the folder's own file, or options of this run, are not in force."""
     managed: ManagedSettings = ManagedSettings()
-    """What the administrator set."""
+    """The settings of the administrator."""
     given_env: Mapping[str, str] = os.environ
     """The variables as they are, also those that the administrator's settings leave out."""
 
