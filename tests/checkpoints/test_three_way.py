@@ -115,7 +115,8 @@ async def test_a_file_that_a_person_made_is_never_deleted(bench: Bench, overwrit
     assert read(bench, "new.txt") == "mine"
     assert "new.txt" not in (*restored.changed, *restored.yours)
     assert [one.path for one in (await shadow.plan("1")).left_out] == ["new.txt"]
-    assert restored.left_out == (LeftOut("new.txt", "it is new since then, and nothing says that the task made it"),)
+    why = "it is new since then, and nothing says that the task made it"
+    assert restored.left_out == (LeftOut("new.txt", why, kept=True),)
 
 
 async def test_very_many_files_that_a_person_made_are_named_by_their_folders(bench: Bench) -> None:

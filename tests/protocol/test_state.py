@@ -118,6 +118,11 @@ def test_failures_count_in_a_row_and_a_success_ends_the_row():
     assert fold_events(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).budget.failures_in_row == 0
 
 
+def test_a_call_whose_file_others_changed_meanwhile_is_no_failure_of_the_model():
+    outside = replace(ended("a", CallStatus.FAILED), outside=True)
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, outside)).budget.failures_in_row == 0
+
+
 def test_what_the_policy_refuses_is_a_failure_and_what_a_person_refuses_is_none():
     refused = ended("a", CallStatus.REJECTED)
     asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ToolKind.READ, "outside", ())

@@ -68,7 +68,7 @@ def _count_calls(outcome: Outcome, past: Iterable[ev.DurableEvent]) -> Outcome:
             again += bool(places and places <= read)
             read = set() if event.kind in _CHANGES else read | places
         elif isinstance(event, ev.ToolCallEnded):
-            is_failure = event.status is CallStatus.FAILED
+            is_failure = event.status is CallStatus.FAILED and not event.outside
             calls, failed = calls + 1, failed + is_failure
             edits += is_failure and kinds.get(event.call) is ToolKind.EDIT
             invalid += is_failure and event.call not in kinds

@@ -81,14 +81,16 @@ WRONG_CALL = "the model called a tool wrongly"
 class ToolFailure(HaloclineError):
     """A failed tool call. The model reads `text` as the result: what happened, and then what to do instead.
 
-    A person reads the first sentence of it, or `person` if that is given.
+    A person reads the first sentence of it, or `person` if that is given. `outside`: nothing is wrong with the call,
+    but a person or another program changed its file meanwhile.
     """
 
     code = "tool_failure"
 
-    def __init__(self, text: str, hint: str = "", *, person: str = "") -> None:
+    def __init__(self, text: str, hint: str = "", *, person: str = "", outside: bool = False) -> None:
         super().__init__(text, hint)
         self.person = person
+        self.outside = outside
 
 
 LONG_WAIT = 300.0

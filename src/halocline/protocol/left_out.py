@@ -9,10 +9,11 @@ MOST = 3
 
 
 class LeftOut(Value, frozen=True):
-    """A file or folder that was left out; `why` is the end of a sentence."""
+    """A file or folder that was left out; `why` is the end of a sentence. `kept`: it is there, and stays there."""
 
     path: str
     why: str
+    kept: bool = False
 
 
 def describe_gap(missing: str, where: str) -> str:
@@ -39,9 +40,12 @@ def name_some(names: Sequence[str], most: int = MOST) -> str:
     return ", ".join(names[:most]) + more
 
 
-def describe_left_out(does: str, found: Iterable[LeftOut], most: int = MOST) -> list[str]:
+def describe_left_out(does: str, found: Iterable[LeftOut], most: int = MOST, keeps: str = "Kept") -> list[str]:
     """Say what was left out, a line for each reason; `does` is what was not done, such as `Not restored`."""
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[tuple[bool, str], list[str]] = {}
     for one in found:
-        by_reason.setdefault(one.why, []).append(one.path)
-    return [f"{does}: {name_some(paths, most)}, because {why}." for why, paths in by_reason.items()]
+        by_reason.setdefault((one.kept, one.why), []).append(one.path)
+    return [
+        f"{keeps if kept else does}: {name_some(paths, most)}, because {why}."
+        for (kept, why), paths in by_reason.items()
+    ]

@@ -60,8 +60,8 @@ def describe_restored(restored: Restored, undo: str, overwrite: str = "--overwri
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
         lines += [f"Kept {format_plural(stay, 'file')} with changes that are not the task's."]
         lines += [OVERWRITE.replace("--overwrite", overwrite)]
-    if restored.left_out:
-        lines.append(f"Could not restore {format_plural(len(restored.left_out), 'file')}:")
+    if gone := count_gone(restored.left_out):
+        lines.append(f"Could not restore {format_plural(gone, 'file')}:")
     kept = name_paths("cannot be written or removed", restored.kept)
     return [*lines, *describe_remainder(restored.left_out), *kept]
 
@@ -74,8 +74,13 @@ def describe_loss(task: str, count: int) -> str:
 
 
 def describe_remainder(left_out: Sequence[LeftOut]) -> list[str]:
-    """Say what a restore cannot bring back, a line for each reason."""
-    return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN)]
+    """Say what a restore cannot bring back, and what it keeps as a person's own; a line for each reason."""
+    return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN, "  keep as yours")]
+
+
+def count_gone(left_out: Sequence[LeftOut]) -> int:
+    """Count what a restore cannot bring back: not what it keeps."""
+    return sum(not one.kept for one in left_out)
 
 
 def describe_unsaved(left_out: Sequence[LeftOut]) -> list[str]:
@@ -101,8 +106,10 @@ def explain_no_change(plan: RestorePlan) -> str:
         return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
     if plan.kept:
         return "No file was restored: the files that differ cannot be written or removed."
-    if plan.left_out:
+    if count_gone(plan.left_out):
         return "No file was restored: no checkpoint holds the files that differ."
+    if plan.left_out:
+        return "No file was restored: the files that differ are new, and nothing says that the task made them."
     return "The files already match that checkpoint."
 
 
@@ -113,10 +120,12 @@ def stays_different(plan: RestorePlan) -> bool:
 
 def count_plan(plan: RestorePlan) -> str:
     """Count the plan's changes in one line."""
-    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
+    gone = count_gone(plan.left_out)
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost, plan.left_out)))
+    stay -= gone
     parts = [f"{format_plural(plan.changes, 'file')} to change"]
     parts += [f"{stay} to keep as is"] if stay else []
-    parts += [f"{len(plan.left_out)} that cannot be restored"] if plan.left_out else []
+    parts += [f"{gone} that cannot be restored"] if gone else []
     return ", ".join(parts) + "."
 
 

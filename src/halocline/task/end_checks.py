@@ -54,7 +54,8 @@ def find_failures(state: State, toolset: Toolset) -> tuple[str, ...]:
     tools = {name: tool for name in ends if (tool := toolset.find(name, state))}
     edits = [end for name, end in ends.items() if name in tools and tools[name].kind is ToolKind.EDIT]
     newest = max(edits, key=lambda end: end.seq, default=None)
-    failed = ["the last edit"] if newest and newest.status is CallStatus.FAILED else []
+    what = "the last edit (its file was changed meanwhile)" if newest and newest.outside else "the last edit"
+    failed = [what] if newest and newest.status is CallStatus.FAILED else []
     if (command := ends.get(COMMAND_TOOL)) and command.seq > checked_at:
         how = "not run" if command.status is CallStatus.FAILED else command_failure(command.result.text)
         failed += [f"the last command ({how})"] if how else []

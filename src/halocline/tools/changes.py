@@ -200,6 +200,7 @@ def require_as_known(was: Original, ctx: ToolContext) -> None:
         f"{was.name} is unchanged: it changed on disk since you last read or wrote it, and this would discard those "
         "changes. Read it again first.",
         person=f"{was.name}: not applied, it changed since the model read it",
+        outside=True,
     )
 
 
@@ -302,7 +303,8 @@ async def write_changes(changes: Sequence[Change], ctx: ToolContext) -> ToolOutp
     except FileChangedOutside as error:
         name = shown_path(Path(str(error)), ctx)
         raise ChangedSinceRead(
-            f"{name} was changed by another program just now. No file was changed. Read it again, then edit."
+            f"{name} was changed by another program just now. No file was changed. Read it again, then edit.",
+            outside=True,
         ) from None
     except (OSError, ValueError) as error:
         filename, why = getattr(error, "filename", None), getattr(error, "strerror", None) or error

@@ -61,10 +61,10 @@ def explain_unknown(unknown: Sequence[Path]) -> list[LeftOut]:
     found = [LeftOut(path.decode(errors="replace"), "that checkpoint left it out") for path in folders]
     new = [path for path in unknown if not path.endswith(b"/")]
     if len(new) <= MOST_NEW:
-        return found + [LeftOut(path.decode(errors="replace"), f"it is {NEW.format('it')}") for path in new]
+        return found + [LeftOut(path.decode(errors="replace"), f"it is {NEW.format('it')}", kept=True) for path in new]
     counts = Counter(path.partition(b"/")[0] + b"/" if b"/" in path else b"./" for path in new)
     return found + [
-        LeftOut(folder.decode(errors="replace"), f"it has files that are {NEW.format('them')} ({count:,})")
+        LeftOut(folder.decode(errors="replace"), f"it has files that are {NEW.format('them')} ({count:,})", kept=True)
         for folder, count in sorted(counts.items())
     ]
 

@@ -98,7 +98,8 @@ class ToolCallEnded(Durable, frozen=True):
     """The tool call ended. `result` is what the model reads, `diffs` are for people, `seen` are the files it read.
 
     `for_person`: what people read instead of how the result says that the call ended. That is its first sentence if the
-    call failed, the last line of a command.
+    call failed, the last line of a command. `outside`: the call failed only because a person or another program had
+    changed its file meanwhile.
     """
 
     call: str
@@ -109,6 +110,7 @@ class ToolCallEnded(Durable, frozen=True):
     ends_turn: bool = False
     seen: tuple[SeenFile, ...] = ()
     for_person: str = ""
+    outside: bool = False
 
 
 class FileChanged(Durable, frozen=True):

@@ -125,17 +125,20 @@ class BudgetState(Value, frozen=True):
         outcome = (call_signature(call) if call else "", first)
         return replace(
             self,
-            failures_in_row=self._count_failures(event.status, declined=declined),
+            failures_in_row=self._count_failures(event.status, declined=declined, outside=event.outside),
             same_call_in_row=self.same_call_in_row + 1 if outcome == self.last_outcome else 1,
             last_outcome=outcome,
         )
 
-    def _count_failures(self, status: CallStatus, *, declined: bool) -> int:
-        """Count failures in a row, and refusals by the policy or a hook; not a person's refusals and skipped calls."""
+    def _count_failures(self, status: CallStatus, *, declined: bool, outside: bool) -> int:
+        """Count failures in a row, and refusals by the policy or a hook.
+
+        Skipped calls do not count, nor those that a person refused or whose file others changed meanwhile.
+        """
         match status:
             case CallStatus.COMPLETED:
                 return 0
-            case CallStatus.FAILED:
+            case CallStatus.FAILED if not outside:
                 return self.failures_in_row + 1
             case CallStatus.REJECTED if not declined:
                 return self.failures_in_row + 1

@@ -152,7 +152,7 @@ def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
-            failure=command_failure(told) if is_command else "",
+            failure=row_words.OUTSIDE if e.outside else command_failure(told) if is_command else "",
             answer=command_answer(told) if is_command else "",
             console=row_words.console_lines(e.result) if e.name == "browser_action" else (),
         )

@@ -247,6 +247,10 @@ def describe_decision(approval: Approval) -> str:
     return f"{_DECISIONS[approval.decision] if approval.decision else ''} by {approval.by}"
 
 
+OUTSIDE = "file changed meanwhile"
+"""How a call ended whose file others changed."""
+
+
 def describe_refusal(row: CallRow) -> str:
     """Say why a call was not run, by the decision about it; empty if that is not why."""
     match row.approval:

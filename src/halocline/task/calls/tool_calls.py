@@ -94,7 +94,7 @@ class ToolCalls:
         except Overtaken:
             self._end(call, CallStatus.REJECTED, OVERTAKEN, "not run: you sent a message instead")
         except ToolFailure as failure:
-            self._end(call, CallStatus.FAILED, failure.text, failure.person)
+            self._end(call, CallStatus.FAILED, failure.text, failure.person, outside=failure.outside)
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -129,7 +129,7 @@ class ToolCalls:
             self._end(call, CallStatus.REJECTED, OVERTAKEN_ANSWER, "answered below")
         except ToolFailure as failure:
             text = self._host.secrets.redact(failure.text)
-            failed = partial(self._end, call, CallStatus.FAILED, text, failure.person)
+            failed = partial(self._end, call, CallStatus.FAILED, text, failure.person, outside=failure.outside)
             await self._end_with_hooks(run, text, began, failed, failed=True)
         except LogUnwritable:
             raise
@@ -266,11 +266,16 @@ class ToolCalls:
         notes: tuple[UserPart, ...] = (),
         *,
         ends_turn: bool = False,
+        outside: bool = False,
     ) -> None:
         (part,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
         result = ToolResult(call.id, (part, *notes, *self._note_repetition(call, text)), is_error=True)
         person = self._host.secrets.redact(plain_output(person))
-        self._emit(ev.ToolCallEnded(call.id, call.name, status, result, ends_turn=ends_turn, for_person=person))
+        self._emit(
+            ev.ToolCallEnded(
+                call.id, call.name, status, result, ends_turn=ends_turn, for_person=person, outside=outside
+            )
+        )
 
     def _note_writes(self, facts: Iterable[Event]) -> None:
         """Report each file that was written, unless its content is no longer stored."""

@@ -79,16 +79,19 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     assert "a.txt" in await sheet.locator(".will").inner_text()
     assert "b.txt" in await sheet.locator("fieldset.stack").inner_text()
     await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
-    await screen.sees("Rewound to before", ".toast")
+    restored = screen.page.locator(".divider", has_text="Rewound to before “Change it.”")
+    await restored.wait_for()
+    assert await screen.page.get_by_text("Rewound to before").count() == 2  # in its row, and for a screen reader
+    assert await screen.composer.input_value() == "Change it."
     await screen.page.get_by_role("button", name="Rewound").wait_for()
     assert "Done." not in await screen.transcript()
     assert (folder / "a.txt").read_text() == OLD
     assert (folder / "b.txt").read_text() == "b\nand mine\n"
     assert (folder / "mine.txt").exists()
-    await screen.page.locator(".toast").get_by_role("button", name="Undo").press("Enter")
-    await screen.sees("Rewind undone.", ".toast")
-    assert (folder / "a.txt").read_text() == NEW
+    await restored.get_by_role("button", name="Undo").press("Enter")
     await screen.sees("Done.", ".completion")
+    assert (folder / "a.txt").read_text() == NEW
+    assert await screen.composer.input_value() == ""
 
 
 async def test_what_went_back_together_comes_back_together_from_the_conversation_itself(server, opened):
@@ -97,7 +100,7 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     sheet = screen.page.locator("dialog")
     await sheet.locator(".will").wait_for()
     await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
-    restored = screen.page.locator(".divider", has_text="and the conversation rewound")
+    restored = screen.page.locator(".divider", has_text="Rewound to before")
     await restored.wait_for()
     assert (server.halo.folder / "a.txt").read_text() == OLD
     assert "Done." not in await screen.transcript()
@@ -109,7 +112,44 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     for gone in (restored, screen.page.locator(".left-behind"), screen.page.locator(".log", has_text="Rewound to")):
         await gone.wait_for(state="detached")
     await screen.page.locator(".turn-end").get_by_role("button", name="Review").wait_for()
-    assert await screen.page.locator(".toast", has_text="Rewound to").count() == 0
+
+
+async def test_the_changes_follow_a_rewind_its_undo_and_other_programs(server, opened):
+    screen = await worked(server, opened)
+    await screen.page.keyboard.press("Control+.")
+    pane = screen.page.get_by_label("Changes", exact=True)
+    hunks = pane.locator("[data-hunk]")
+    await hunks.nth(2).wait_for()
+    await screen.page.get_by_role("button", name="Rewind to before this").first.press("Enter")
+    sheet = screen.page.locator("dialog")
+    await sheet.locator(".will").wait_for()
+    await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
+    await pane.get_by_text("No changes in this task").wait_for()
+    await screen.page.locator(".divider").get_by_role("button", name="Undo").press("Enter")
+    await hunks.nth(2).wait_for()
+    (server.halo.folder / "a.txt").write_text(NEW.replace("five", "5"))
+    await pane.get_by_role("button", name="Revert", exact=True).first.press("Enter")
+    await pane.get_by_text("The changes below are as they are now").wait_for()
+    await pane.get_by_text("also by you").wait_for()
+    assert await screen.page.locator(".toast").count() == 0
+    assert await screen.barriers() == []
+
+
+async def test_a_point_where_nothing_would_change_cannot_be_rewound_to(server, opened):
+    server.model({"text": "Hello."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Begin.")
+    await screen.ended()
+    await screen.page.get_by_role("button", name="Rewind", exact=True).press("Enter")
+    sheet = screen.page.locator("dialog")
+    points = sheet.locator(".moment")
+    await points.first.wait_for()
+    assert "end" not in (await sheet.locator(".moments").inner_text()).lower()
+    await points.filter(has_text="Before “Begin.”").click()
+    await sheet.get_by_label("Files only").check()
+    await sheet.get_by_text("No file changes.").wait_for()
+    assert await sheet.get_by_role("button", name="Rewind", exact=True).is_disabled()
 
 
 async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opened):

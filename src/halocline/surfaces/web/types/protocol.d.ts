@@ -852,10 +852,11 @@ export interface LeaveRunning {
   client?: string
 }
 
-/** A file or folder that was left out; `why` is the end of a sentence. */
+/** A file or folder that was left out; `why` is the end of a sentence. `kept`: it is there, and stays there. */
 export interface LeftOut {
   path: string
   why: string
+  kept?: boolean
 }
 
 /** Removed lines, each with the added line that replaces it. */

@@ -18,6 +18,7 @@ const PATHS = {
   question: 'M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18v.5',
   chevron: 'M9 6l6 6-6 6',
   down: 'M6 9l6 6 6-6',
+  refresh: 'M20 11a8 8 0 1 0-2.3 6.3M20 5v6h-6',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3 2',
   folder: 'M3 6h6l2 2h10v11H3z',
   back: 'M15 6l-6 6 6 6',

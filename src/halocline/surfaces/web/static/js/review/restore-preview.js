@@ -33,10 +33,18 @@ const List = ({ names, children }) =>
     <ul>${names.slice(0, 200).map((name, at) => html`<li key=${at}><code>${shown(name)}</code></li>`)}</ul>
   </div>`
 
+const nameEach = (left) => left.map((one) => `${one.path}: ${one.why}`)
+
+/** How many files a restore would change. Pure. */
+export const countChanges = (plan) =>
+  plan.creates.length + plan.overwrites.length + plan.deletes.length + plan.merges.length
+
 /** The restore preview in words. */
 export function Will({ plan, way }) {
   const files = way !== 'chat'
-  const changes = plan.creates.length + plan.overwrites.length + plan.deletes.length + plan.merges.length
+  const changes = countChanges(plan)
+  const own = plan.left_out.filter((one) => one.kept)
+  const gone = plan.left_out.filter((one) => !one.kept)
   return html`<div class="will" aria-live="polite">
     ${files && plan.unsaved && html`<p class="warn">${plan.unsaved}</p>`}
     ${files && !plan.unsaved && changes === 0 && html`<p>No file changes.</p>`}
@@ -53,8 +61,11 @@ export function Will({ plan, way }) {
         <${List} names=${plan.kept}>
           Leave ${count(plan.kept.length, 'file')} that cannot be written or removed
         </${List}>
-        <${List} names=${plan.left_out.map((one) => `${one.path}: ${one.why}`)}>
-          ${count(plan.left_out.length, 'file')} cannot be restored, because no checkpoint holds them
+        <${List} names=${nameEach(own)}>
+          Keep ${count(own.length, 'file')} as your own
+        </${List}>
+        <${List} names=${nameEach(gone)}>
+          ${count(gone.length, 'file')} cannot be restored, because no checkpoint holds ${gone.length === 1 ? 'it' : 'them'}
         </${List}>
         <${List} names=${plan.assumed}>
           Changed while a command ran, so attributed to it (if you edited one yourself, copy it first):

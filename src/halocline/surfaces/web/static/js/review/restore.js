@@ -2,18 +2,18 @@
 // point.
 import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { closeSheet, complain, dismiss, go, toast } from '../state/store.js'
+import { draftOf } from '../lib/preferences.js'
+import { announcement, closeSheet, complain, go, toast, written } from '../state/store.js'
 import { clock, count, short, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
-import { Compared, NOTHING, Refusal, useQuery, Will } from './restore-preview.js'
+import { Compared, countChanges, NOTHING, Refusal, useQuery, Will } from './restore-preview.js'
 
 const WAYS = [
   ['both', 'Files and chat'],
   ['files', 'Files only'],
   ['chat', 'Chat only'],
 ]
-const UNDO_FOR = 20 // seconds
 const PATIENCE = 30_000
 
 /** `seq` is the last event to keep, `checkpoint` one of the files, `edit` the text of prompt `seq`. */
@@ -28,7 +28,7 @@ function targetOf(task, seq, checkpoint) {
   const { checkpoints, prompts } = task.facts
   if (checkpoint) {
     const at = checkpoints.findLast((one) => one.checkpoint === checkpoint)
-    return at && { to: at.seq, at: at.at, label: at.label ? `after ${at.label}` : 'the beginning' }
+    return at && { to: at.seq, at: at.at, label: nameCheckpoint(at.label) }
   }
   if (!seq) return null
   const prompt = prompts.find((one) => one.seq === seq + 1)
@@ -39,22 +39,40 @@ function targetOf(task, seq, checkpoint) {
   }
 }
 
-const KINDS = { prompt: 'Your prompt', files: 'Checkpoint', end: 'End of turn', back: 'Rewind' }
+const WORKS = { Edit: 'edit', Create: 'creation', Write: 'writing', Delete: 'removal', Patch: 'patch' }
+
+/** A checkpoint, as the place that one rewinds to. Pure. */
+export function nameCheckpoint(label) {
+  if (!label || label === 'Start') return 'the start of the task'
+  if (label === 'Found changed') return 'just after changes by you or another program'
+  const [, verb, rest] = /^(\w+) ([^;]+)$/.exec(label) ?? []
+  if (Object.hasOwn(WORKS, verb ?? '')) return `just after the ${WORKS[verb]} of ${rest}`
+  const [, side, restore] = /^(Before|After) (restoring .*)$/.exec(label) ?? []
+  return side ? `just ${side.toLowerCase()} ${restore}` : `just after “${label}”`
+}
+
+/** Points as the places that one rewinds to, newest first; not the one where the task is. Pure. */
+export function namePoints(points) {
+  let prompt = ''
+  const named = points.map(({ kind, seq, at, text }) => {
+    if (kind === 'prompt') prompt = text.slice(0, 80)
+    const labels = {
+      prompt: () => `before “${prompt}”`,
+      files: () => nameCheckpoint(text),
+      end: () => (prompt ? `the end of “${prompt}”` : 'the end of the turn'),
+      back: () => (text.startsWith('files') ? 'just after files were restored' : 'just after a rewind'),
+    }
+    return { kind, at, to: kind === 'prompt' ? seq - 1 : seq, label: labels[kind]?.() ?? text }
+  })
+  if (['end', 'back'].includes(named.at(-1)?.kind)) named.pop()
+  return named.reverse()
+}
 
 function Points({ task, choose }) {
   const { value, error } = useQuery('points', { task: task.id }, [task.id])
   const [words, setWords] = useState('')
-  const found = (value ?? []).filter((one) => one.text.toLowerCase().includes(words.toLowerCase())).reverse()
-  const choosePoint = (one) =>
-    choose(
-      one.kind === 'prompt'
-        ? { to: one.seq - 1, at: one.at, label: `before “${one.text.slice(0, 80)}”` }
-        : {
-            to: one.seq,
-            at: one.at,
-            label: one.kind === 'files' ? (one.text ? `after ${one.text}` : 'the beginning') : one.text,
-          },
-    )
+  const all = namePoints(value ?? [])
+  const found = all.filter((one) => one.label.toLowerCase().includes(words.toLowerCase()))
   function handleKey(e) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (!by) return
@@ -66,9 +84,9 @@ function Points({ task, choose }) {
   return html`<${Sheet} title="Rewind">
     ${error && html`<${Refusal} error=${error} />`}
     ${!value && !error && html`<p class="soft" role="status">Loading…</p>`}
-    ${value?.length === 0 && html`<p>Nothing to rewind to yet.</p>`}
+    ${value && !all.length && html`<p>Nothing to rewind to yet.</p>`}
     ${
-      value?.length > 0 &&
+      all.length > 0 &&
       html`<div onKeyDown=${handleKey} class="stack">
         <label>
           <span class="hidden-text">Filter</span>
@@ -89,12 +107,11 @@ function Points({ task, choose }) {
         }
         <ul class="moments">
           ${found.map(
-            (one) => html`<li key=${one.seq}>
-              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => choosePoint(one)}>
+            (one) => html`<li key=${`${one.kind} ${one.to}`}>
+              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => choose(one)}>
                 <span class="dot" aria-hidden="true"></span>
                 <span class="soft tiny">${when(one.at)}</span>
-                <span class="soft tiny">${KINDS[one.kind] ?? one.kind}</span>
-                <span class="cut grow">${shown(one.text || 'the beginning')}</span>
+                <span class="cut grow">${shown(one.label.replace(/^./, (first) => first.toUpperCase()))}</span>
               </button>
             </li>`,
           )}
@@ -124,6 +141,8 @@ function Back({ task, target, other }) {
   // Only the plan that keeps these changes says whose they are.
   const [own, setOwn] = useState([])
   const plan = value && { ...NOTHING, ...value }
+  const changesFiles = plan && way !== 'chat' && !plan.unsaved && countChanges(plan) > 0
+  const isIdle = plan && !changesFiles && !(way !== 'files' && plan.messages > 0)
   useEffect(() => {
     if (!plan) return
     if (!overwrite) setOwn(OWNERS.flatMap(([field, whose]) => plan[field].map((name) => ({ name, whose }))))
@@ -136,16 +155,10 @@ function Back({ task, target, other }) {
     const conversation = way !== 'files'
     try {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
-      const done = await waitForRewind(task, before, { files, conversation })
+      await waitForRewind(task, before, { files, conversation })
       closeSheet()
-      const told = toast(
-        `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
-        {
-          undo: () => undoRewind(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
-          seconds: UNDO_FOR,
-        },
-      )
-      dismissOnceUndone(task, told)
+      announcement.value = `Rewound to ${target.label}.` // its row in the transcript says the rest
+      if (conversation) await givePromptBack(task, target.to + 1)
     } catch (problem) {
       complain(problem)
       setBusy(false)
@@ -156,7 +169,7 @@ function Back({ task, target, other }) {
     wide
     back=${other}
     foot=${html`
-      <button class="button primary" disabled=${busy || !plan} onClick=${restore}>
+      <button class="button primary" disabled=${busy || !plan || isIdle} onClick=${restore}>
         ${busy ? 'Rewinding…' : task.facts.running ? 'Stop and rewind' : 'Rewind'}
       </button>
       <button class="button quiet" onClick=${closeSheet}>Cancel</button>
@@ -187,7 +200,8 @@ function Back({ task, target, other }) {
     </fieldset>
     ${error && html`<${Refusal} error=${error} />`}
     ${!plan && !error && html`<p class="soft" role="status">Checking what would change…</p>`}
-    ${plan && html`<${Will} plan=${plan} way=${way} />`}
+    ${isIdle && way === 'both' && html`<p>Nothing would change: the files and the conversation are as they were then.</p>`}
+    ${plan && !(isIdle && way === 'both') && html`<${Will} plan=${plan} way=${way} />`}
     ${
       own.length > 0 &&
       way !== 'chat' &&
@@ -231,9 +245,9 @@ function waitForRewind(task, before, { files, conversation }) {
       task.version.value
       const { rewinds, error } = task.facts
       const since = rewinds.filter((one) => one.seq > before)
-      const put = since.find((one) => one.kind === 'files')
-      const done = (!files || put) && (!conversation || since.some((one) => one.kind === 'chat'))
-      if (done) finish(() => resolve({ undo: put?.undo, changed: put?.changed, left: put?.left }))
+      const has = (kind) => since.some((one) => one.kind === kind)
+      const done = (!files || has('files')) && (!conversation || has('chat'))
+      if (done) finish(() => resolve())
       else if (error?.seq > before) finish(() => reject(error))
     })
     function finish(then) {
@@ -244,19 +258,12 @@ function waitForRewind(task, before, { files, conversation }) {
   })
 }
 
-/** Its button goes with the rewind, which may be undone in its row too. */
-function dismissOnceUndone(task, told) {
-  const last = task.facts.rewinds.at(-1)?.seq
-  const stop = effect(() => {
-    task.version.value
-    if (task.facts.rewinds.at(-1)?.seq !== last) queueMicrotask(() => (stop(), dismiss(told)))
-  })
-  setTimeout(stop, UNDO_FOR * 1000)
-}
-
-async function undoRewind(task, before, { undo, conversation }) {
-  if (undo) await act('restore', { task: task.id, checkpoint: undo })
-  if (conversation) await task.send('go_back', { to: before, files: false, conversation: true })
+/** Put the prompt that a rewind took out into an empty composer, to be changed and sent again. */
+async function givePromptBack(task, seq) {
+  const prompt = task.facts.prompts.find((one) => one.seq === seq && !one.steering)
+  if (!prompt || draftOf(task.id)) return
+  const whole = prompt.is_cut ? await task.fetchWhole({ origin: { seq, nth: 0 }, cut: [] }) : null
+  written.value = { text: whole ? (whole.typed ?? whole.text) : prompt.text }
 }
 
 function Fork({ task, to }) {

@@ -40,10 +40,12 @@ function useComparison(task, scope) {
   const [authors, setAuthors] = useState({})
   const [again, setAgain] = useState(0)
   const old = findStart(task.facts, scope)
-  const stamp = `${task.facts.checkpoints.length} ${task.facts.changed.length} ${task.facts.running} ${task.facts.turns.at(-1)?.files ?? 0}`
+  const { checkpoints, changed, rewinds, running, turns } = task.facts
+  const stamp = `${checkpoints.length} ${changed.length} ${rewinds.length} ${running} ${turns.at(-1)?.files ?? 0}`
   useEffect(() => {
     if (!task.ready.value) return undefined
     let here = true
+    setAuthors({})
     query('compare', { task: task.id, old }).then(
       ({ files }) => here && setFound({ files, error: null, at: Date.now() / 1000 }),
       (error) => here && setFound({ files: null, error, at: 0 }),
@@ -54,7 +56,12 @@ function useComparison(task, scope) {
     )
     return () => (here = false)
   }, [task.id, task.ready.value, old, stamp, again])
-  return [{ ...found, authors }, () => setAgain((n) => n + 1)]
+  const refresh = () => setAgain((n) => n + 1)
+  useEffect(() => {
+    addEventListener('focus', refresh) // another program may have changed files
+    return () => removeEventListener('focus', refresh)
+  }, [])
+  return [{ ...found, authors }, refresh]
 }
 
 /**
@@ -109,7 +116,7 @@ export default function Review({ task }) {
       </select>
       <${Sum} task=${task} files=${found.files ?? []} />
       <button class="icon-button" aria-label="Refresh" title="Refresh" onClick=${again}>
-        <${Icon} name="clock" size="15" />
+        <${Icon} name="refresh" size="15" />
       </button>
       <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
     </div>
@@ -133,18 +140,19 @@ function Sum({ task, files }) {
   </p>`
 }
 
-/** Reverts changes of files: [revert, the last one as {what, undo} or null]. */
+/** Reverts changes of files: [revert, the last one as {what, undo}, or {problem} if it failed, or null]. */
 function useRevert(task, again) {
   const [latest, setLatest] = useState(null)
+  const fail = (problem) => (setLatest({ problem }), again()) // the diff may be of older files
   const swap = (file, diff, back) =>
     act('revert', { task: task.id, path: file.path, diff, status: isWhole(file, diff) ? file.status : 'changed', back })
   const revert = (file, diff, what) =>
     swap(file, diff, true).then(() => {
       again()
-      const undo = () => swap(file, diff, false).then(() => (setLatest(null), again()), complain)
+      const undo = () => swap(file, diff, false).then(() => (setLatest(null), again()), fail)
       setLatest({ what, undo })
       announcement.value = `Reverted ${what}.`
-    }, complain)
+    }, fail)
   return [revert, latest]
 }
 
@@ -169,6 +177,7 @@ function Changes({ task, found, scope, onAll, again }) {
       <p>No changes${scope === 'task' ? ' in this task' : ''} as of ${clock(found.at)}.</p>
       <div class="row">
         ${scope !== 'task' && html`<button class="button small" onClick=${onAll}>Show whole task</button>`}
+        <button class="button small" onClick=${again}>Refresh</button>
         <button class="button small" onClick=${() => push(task)}>Push…</button>
       </div>
     </div>`
@@ -201,7 +210,7 @@ function Changes({ task, found, scope, onAll, again }) {
           around=${readAround(task, file)}
           key=${file.path}
           file=${file}
-          author=${found.authors[file.path]}
+          author=${Object.hasOwn(found.authors, file.path) ? found.authors[file.path] : ''}
           number=${number}
           comments=${comments}
           keep=${keep}
@@ -219,10 +228,14 @@ function Changes({ task, found, scope, onAll, again }) {
 
 const Reverted = ({ of }) =>
   of &&
-  html`<div class="took-back row small" role="status">
-    <span class="grow">Reverted ${of.what}.</span>
-    <button class="button small" onClick=${of.undo}>Undo</button>
-  </div>`
+  (of.problem
+    ? html`<p class="took-back small warn" role="alert">
+        ${of.problem.text ?? of.problem.message} The changes below are as they are now.
+      </p>`
+    : html`<div class="took-back row small" role="status">
+        <span class="grow">Reverted ${of.what}.</span>
+        <button class="button small" onClick=${of.undo}>Undo</button>
+      </div>`)
 
 /** Comments on lines that no change shows any more. */
 function Apart({ files, comments, keep }) {

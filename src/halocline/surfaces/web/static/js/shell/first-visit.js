@@ -7,8 +7,9 @@ import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { ModelList } from '../models/model-list.js'
 
-const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']
-/** The providers that have a tile; the others are found by a name. */
+const OWN_SERVER = 'openai-compatible'
+const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', OWN_SERVER, 'deepseek', 'mistral', 'xai']
+/** How many providers have a tile; the others are in a list. */
 const TILES = 5
 
 /** The providers that can be connected here, the usual ones first, once they are known. */
@@ -102,43 +103,34 @@ function Connect({ done }) {
   </form>`
 }
 
-/** The provider: a tile for each of the usual ones, and a field that finds the others. */
+/** The provider: a tile for each of the usual ones, and a list of the others. */
 function Choice({ all, name, setName }) {
-  const [words, setWords] = useState('')
-  const tiles = all.slice(0, TILES)
   const others = all.slice(TILES)
-  const pick = (one) => (setWords(''), setName(one.name))
-  const find = (text) => {
-    const wanted = text.trim().toLowerCase()
-    setWords(text)
-    setName(all.find((one) => [one.label.toLowerCase(), one.name].includes(wanted))?.name ?? '') // no key goes elsewhere
-  }
+  const isOther = others.some((one) => one.name === name)
   return html`<fieldset class="tiles">
     <legend class="hidden-text">Provider</legend>
-    ${tiles.map(
+    ${all.slice(0, TILES).map(
       (one, at) => html`<label key=${one.name} class=${classes('chip tile', one.name === name && 'on')}>
         <input
           id=${at === 0 ? 'first-provider' : null}
           type="radio"
           name="provider"
           checked=${one.name === name}
-          onChange=${() => pick(one)}
+          onChange=${() => setName(one.name)}
         />
-        ${one.label}
+        ${one.name === OWN_SERVER ? 'Own server' : one.label}
       </label>`,
     )}
-    <input
-      class="field"
+    <select
+      class=${classes('field tile', isOther && 'on')}
       aria-label="Other provider"
-      list="first-others"
       disabled=${!others.length}
-      placeholder=${`${others.length} others…`}
-      value=${words}
-      onInput=${({ target }) => find(target.value)}
-    />
-    <datalist id="first-others">
-      ${others.map((one) => html`<option key=${one.name} value=${one.label}></option>`)}
-    </datalist>
+      value=${isOther ? name : ''}
+      onChange=${({ target }) => setName(target.value)}
+    >
+      <option value="" disabled>${others.length} others…</option>
+      ${others.map((one) => html`<option key=${one.name} value=${one.name}>${one.label}</option>`)}
+    </select>
   </fieldset>`
 }
 
@@ -148,7 +140,7 @@ const Notes = ({ of, isServer, say }) => html`
     ${
       say
         ? html`<span class="warn">${shown(say)}</span>`
-        : html`The key is stored on this machine and sent only to ${isServer ? 'this server' : (of?.label ?? 'its provider')}.`
+        : html`${isServer ? 'Any OpenAI-compatible server. ' : ''}The key is stored on this machine and sent only to ${isServer ? 'this server' : (of?.label ?? 'its provider')}.`
     }
     ${of?.keys_page && html` <a href=${of.keys_page} target="_blank" rel="noopener noreferrer">Get an API key</a>`}
   </p>

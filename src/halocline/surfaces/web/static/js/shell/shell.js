@@ -93,6 +93,7 @@ function Lost() {
 
 const Toasts = () => html`<div
   class="toasts"
+  style=${{ '--review': toPixels(reviewWidth.value) }}
   role=${toasts.value.length ? 'region' : null}
   aria-label=${toasts.value.length ? 'Notifications' : null}
 >

@@ -1,7 +1,8 @@
 // The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { allOpen, complain, openSheet, toast } from '../state/store.js'
+import { draftOf, setDraft } from '../lib/preferences.js'
+import { allOpen, complain, openSheet } from '../state/store.js'
 import { base, count, seconds, short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
@@ -126,12 +127,18 @@ const Start = ({ row }) =>
     </span> · <span class="cut">${short(row.model)}</span> · ${row.mode} · ${row.approval_mode}
   </div>`
 
-const Notice = ({ row }) =>
-  !row.undone &&
-  html`<div class="notice soft">
+/** A notice; that of a rewind is told where its files are. */
+const Notice = ({ row, task }) => {
+  task.version.value
+  const isRewind = row.seq > 0 && !row.undoes
+  const hasFiles = (one) => one.type === 'restored_row' && one.both && one.seq === row.seq - 1
+  if (row.undone || (isRewind && task.findLast(hasFiles))) return null
+  return html`<div class="notice soft">
     <pre>${row.met == null ? '' : row.met ? '✓ ' : '✗ '}${shown(row.text)}</pre>
     ${row.task && html`<a href=${`#/task/${row.task}`}>Open</a>`}
+    ${isRewind && html`<button class="link" onClick=${() => rewindChat(task, row.seq - 1).catch(complain)}>Undo</button>`}
   </div>`
+}
 
 const TodosCard = ({ row }) => html`<div class="thought">
   <${Fold}
@@ -157,27 +164,39 @@ const TodosCard = ({ row }) => html`<div class="thought">
   </${Fold}>
 </div>`
 
-const Restored = ({ row, task }) =>
-  !row.undone &&
-  html`<div><div class="divider">
+/** The notice of the rewind that restored files with the conversation. */
+const noticeOf = (row, task) =>
+  row.both && task.findLast((one) => one.type === 'notice_row' && one.seq === row.seq + 1 && !one.undoes)
+
+const Restored = ({ row, task }) => {
+  task.version.value
+  if (row.undone) return null
+  return html`<div><div class="divider">
     <span>
-      <${Icon} name="undo" size="14" /> ${wordsOfRestore(row)}
+      <${Icon} name="undo" size="14" /> ${shown(wordsOfRestore(row, noticeOf(row, task)))}
       ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
     </span>
   </div>
   ${row.left_out?.map((line, at) => html`<p key=${at} class="soft small">${shown(line)}</p>`)}</div>`
+}
 
-function wordsOfRestore({ changed, both }) {
-  if (!changed?.length) return both ? 'Conversation rewound; no file had to be restored' : 'No file had to be restored'
-  return `Files restored: ${count(changed.length, 'file')}${both ? ', and the conversation rewound' : ''}`
+function wordsOfRestore({ changed }, notice) {
+  const files = changed?.length ? `${count(changed.length, 'file')} restored` : 'No file had to be restored'
+  const where = notice && notice.text.replace('. The model no longer sees what came after it', '').replace(/\.$/, '')
+  return notice ? `${where} · ${changed?.length ? files : 'no file had to be restored'}` : files
+}
+
+/** Rewind the conversation alone; the composer loses a prompt that a rewind had put there. */
+async function rewindChat(task, to) {
+  await task.send('go_back', { to, files: false, conversation: true })
+  if (task.facts.prompts.some((one) => one.text === draftOf(task.id))) setDraft(task.id, '')
 }
 
 /** Restore the files as they were before a restore; with an event, the conversation up to it as well. */
 async function takeBack(task, checkpoint, to) {
   try {
     await act('restore', { task: task.id, checkpoint, overwrite: false })
-    if (to) await task.send('go_back', { to, files: false, conversation: true })
-    toast(to ? 'Rewind undone.' : 'Restore undone.')
+    if (to) await rewindChat(task, to)
   } catch (error) {
     complain(error)
   }

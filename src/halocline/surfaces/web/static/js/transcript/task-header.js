@@ -3,7 +3,7 @@ import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { rowOf } from '../state/board.js'
 import { history, openSheet, reviewOpen } from '../state/store.js'
-import { count, seconds, shorten, shown, tokens } from '../lib/format.js'
+import { count, money, seconds, shorten, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
@@ -96,6 +96,8 @@ export function Header({ task }) {
   const stalled =
     f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activity_since || f.since) > STALL
   const listed = history.value.find((one) => one.task === task.id) // known before the task is loaded
+  const cost = describeCost(f)
+  const isPriced = cost !== money(null)
   const title = shown(f.name || f.title || listed?.name || listed?.title || 'New task')
   return html`<header class="task-head">
     <div class="task-line">
@@ -122,14 +124,14 @@ export function Header({ task }) {
         class=${classes('chip meter', share < RINGS_FROM && 'wide-only')}
         onClick=${() => openSheet('context', { task })}
         title="Context and cost"
-        aria-label=${`Context ${filled}, cost ${describeCost(f)}`}
+        aria-label=${`Context ${filled}${isPriced ? `, cost ${cost}` : ''}`}
       >
         ${
           share >= RINGS_FROM &&
           html`<span class=${classes('ring', share > 0.8 && 'full')} style=${{ '--share': share }} aria-hidden="true"></span>
             ${filled}`
         }
-        <span class="wide-only">${describeCost(f)}</span>
+        ${isPriced ? html`<span class="wide-only">${cost}</span>` : share < RINGS_FROM && html`<span class="wide-only">${tokens(f.context)} tokens</span>`}
       </button>
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}

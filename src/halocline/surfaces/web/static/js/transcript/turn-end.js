@@ -110,7 +110,7 @@ function Proof({ evidence }) {
 export function TurnEnd({ row, task }) {
   task.version.value
   const evidence = row.evidence ?? {}
-  const took = [row.steps && count(row.steps, 'step'), seconds(row.seconds), money(row.cost)]
+  const took = [row.steps && count(row.steps, 'step'), seconds(row.seconds), row.cost != null && money(row.cost)]
     .filter(Boolean)
     .join(' · ')
   const good = row.reason === 'end_turn' && !row.failed?.length && !evidence.not_confirmed?.length
