@@ -27,6 +27,7 @@ SECURITY = [name for name, right in RIGHTS.items() if right in TIGHTENED or name
 """A folder may only tighten these, so each of them guards something."""
 ELSEWHERE = {
     "auto_approve.mcp": ("policy/test_mcp.py", "test_the_switch_for_servers"),
+    "web": ("runtime/test_managed_settings.py", "test_where_the_web_is_off_no_tool"),
     "memory": ("journeys/test_memory.py", "test_an_accepted_note_is_a_line_with_date_and_task"),
     "mcp.sampling": ("journeys/test_mcp_asking.py", "test_without_a_person_no_server_asks_the_model"),
     "partial_edits": ("tools/test_editing.py", "test_where_the_settings_want_what_fits"),

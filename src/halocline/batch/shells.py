@@ -75,10 +75,17 @@ async def run_program(*words: str, data: bytes = b"") -> tuple[int, bytes, str]:
 
 
 async def _start(words: Sequence[str], *, stdin: int, stderr: int) -> Process:
-    try:
-        return await asyncio.create_subprocess_exec(
+    """Start a program in a group of its own. Raises HaloclineError; a cancellation leaves nothing of it."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             *words, stdin=stdin, stdout=PIPE, stderr=stderr, process_group=0, env=child_environment(os.environ)
         )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:  # it may run already, and have children
+        await _kill(await starting)
+        raise
     except OSError as error:
         raise HaloclineError(f"{words[0]} did not start: {error.strerror}.", "Install it.") from error
 

@@ -95,7 +95,7 @@ async def test_every_command_that_does_more_than_look_is_refused(halo: Halo) -> 
     parts = dict(part.split("\n", 1) for part in said.split("== ")[1:])
     assert [*parts] == [*COMMANDS]
     look = [name for name, part in parts.items() if REFUSED not in part]
-    assert look == ["hooks", "completion", "docs"]
+    assert look == ["schedule", "hooks", "completion", "docs"]
 
 
 async def test_what_only_looks_answers(halo: Halo) -> None:

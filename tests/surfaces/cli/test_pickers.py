@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 HI = {"text": "Hello."}
 NEEDS_ONE = (
     *("tasks show", "tasks rename", "tasks favourite", "tasks tag later", "tasks delete"),
-    *("export", "fork", "logs", "replay", "policy audit"),
+    *("export", "report", "fork", "logs", "replay", "policy audit"),
 )
 """Commands about a task that has to be named or picked."""
 
