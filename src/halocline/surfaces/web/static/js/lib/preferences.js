@@ -64,6 +64,7 @@ export const editorLink = keepValue('editor link', '')
 export const diffs = keepValue('diffs', 'beside')
 effect(() => {
   const chosen = theme.value
+  if (window.early?.isEditor) return // its colors are those of the editor, which may be known before this runs
   if (chosen === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = chosen
 })
