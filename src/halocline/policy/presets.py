@@ -80,27 +80,12 @@ def rules_of(switches: AutoApprove) -> tuple[Rule, ...]:
     return tuple(_rules_of({ApprovalSwitch(name): on for name, on in asdict(switches).items()}))
 
 
-def rules_against(tools: tuple[str, ...], reason: str) -> tuple[Rule, ...]:
-    """Return the rule that takes tools from every task; none if there are no tools."""
-    return (Rule(Verdict.DENY, "tools_off", reason, tools=tools),) if tools else ()
-
-
-def rules_against_web(reason: str) -> tuple[Rule, ...]:
-    """Return the rules that take the web from every task; what programs do, a sandbox without network bounds."""
-    return (
-        Rule(Verdict.DENY, "web", reason, tools=("web_fetch", "web_search", "browser_action")),
-        Rule(Verdict.DENY, "web", reason, kinds=(ToolKind.FETCH,)),
-        Rule(Verdict.DENY, "web", reason, effects=(Effect.NETWORK,)),
-    )
-
-
 def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
     """Return the rules with these switches replacing the same ones from the settings."""
     switches = {switch: on for switch, on in switches.items() if switch not in book.fixed}
     if not switches:
         return book
-    left = (rule for rule in book.rules if _switch_of(rule) not in switches)
-    return replace(book, rules=(*left, *_rules_of(switches)))
+    return replace(book, rules=(*(one for one in book.rules if _switch_of(one) not in switches), *_rules_of(switches)))
 
 
 def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:

@@ -10,11 +10,11 @@ import msgspec
 
 from halocline import checkpoints, hosts
 from halocline.files.stamp import read_stamp
-from halocline.policy.presets import rules_against, rules_against_web, rules_of
+from halocline.policy.presets import rules_of
 from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.events import SandboxChecked
-from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, SandboxStanding
-from halocline.protocol.permission_rules import Rule, RuleBook
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, SandboxStanding, ToolKind
+from halocline.protocol.permission_rules import Effect, Rule, RuleBook, Verdict
 from halocline.runtime import assembly, plugins, rules
 from halocline.runtime.assembly.model_access import Layers, ModelAccess
 from halocline.runtime.assembly.warm_up import WarmUp, list_shared_steps
@@ -137,8 +137,8 @@ class FolderAccess(ModelAccess):
         settings, managed = access.settings, access.managed
         switched = rules_of(settings.auto_approve)
         off = (
-            *rules_against(settings.tools_off, f"tools_off is {managed.explain('tools_off')}"),
-            *(() if settings.web else rules_against_web(f"web is {managed.explain('web')}")),
+            *_rules_against(settings.tools_off, f"tools_off is {managed.explain('tools_off')}"),
+            *(() if settings.web else _rules_against_web(f"web is {managed.explain('web')}")),
         )
         fixed = tuple(one for one in ApprovalSwitch if f"auto_approve.{one}" in managed.rows)
         return RuleBook((*switched, *off, *self.given_rules), modes_off=managed.modes_off(settings), fixed=fixed)
@@ -247,3 +247,17 @@ class FolderAccess(ModelAccess):
 
 def _find_unkept(paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
     return checkpoints.unkept.find_unkept(paths, roots, checkpoints.saved.Limits().largest)
+
+
+def _rules_against(tools: tuple[str, ...], reason: str) -> tuple[Rule, ...]:
+    """Return the rule that takes tools from every task; none if there are no tools."""
+    return (Rule(Verdict.DENY, "tools_off", reason, tools=tools),) if tools else ()
+
+
+def _rules_against_web(reason: str) -> tuple[Rule, ...]:
+    """Return the rules that take the web from every task; what programs do, a sandbox without network bounds."""
+    return (
+        Rule(Verdict.DENY, "web", reason, tools=("web_fetch", "web_search", "browser_action")),
+        Rule(Verdict.DENY, "web", reason, kinds=(ToolKind.FETCH,)),
+        Rule(Verdict.DENY, "web", reason, effects=(Effect.NETWORK,)),
+    )
