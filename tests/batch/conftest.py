@@ -55,11 +55,11 @@ class Bench:
             client.attach_model(model)
         return client
 
-    def build(self, queue: Queue, at_once: int = 2, manner: Manner | None = None, **more) -> Batch:
+    def build(self, queue: Queue, at_once: int = 2, manner: Manner | None = None, places=None, **more) -> Batch:
         first = next(iter(self.models.values())).name
         options = TaskOptions(model=first, approval_mode=ApprovalMode.ACCEPT_EDITS)
         manner = manner or Manner(Choices(unattended=True), options)
-        places = LocalPlaces(self.places, self.records, {})
+        places = places or LocalPlaces(self.places, self.records, {})
         clients = Clients(manner, self.folder, make=self._open)
         return Batch(queue, places, manner, clients=clients, at_once=at_once, **more)
 

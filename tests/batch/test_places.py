@@ -160,8 +160,7 @@ async def test_a_place_that_takes_long_to_make_ends_with_the_batch(bench, item):
     here = bench()
     with Queue(here.records) as queue:
         await queue.add([item()])
-        batch = here.build(queue)
-        batch._worker._places = Slow()
+        batch = here.build(queue, places=Slow())
         running = asyncio.create_task(batch.run())
         await asyncio.sleep(0.1)
         batch.stop()

@@ -272,3 +272,17 @@ async def test_files_of_the_acceptance_need_a_place_of_its_own(bench, item, tmp_
     plain.mkdir()
     done = (await bench().run(item(folder=str(plain), accept="true", accept_files=str(plain))))["one"]
     assert (done.ending, "of the item's own" in done.text) == (Ending.PLACE, True)
+
+
+async def test_an_item_that_began_and_cannot_be_opened_now_keeps_its_task(bench, item, repository):
+    bench = bench()
+    with Queue(bench.records) as queue:
+        await queue.add([item()])
+        await queue.begin("one", "its-task")
+    moved = repository.with_name("moved")
+    repository.rename(moved)
+    assert (await bench.run())["one"] is None
+    moved.rename(repository)
+    assert (await bench.run())["one"].ending is Ending.PASSED
+    with Queue(bench.records) as queue:
+        assert queue.items["one"].task == "its-task"

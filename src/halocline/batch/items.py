@@ -125,7 +125,7 @@ def _place_below(item: Item, base: Path) -> Item:
     """Return the item with absolute folders; those of another machine stay as they are. Raises UsageError."""
     try:
         return _make_absolute(item, base)
-    except RuntimeError as error:  # `~name` of nobody
+    except RuntimeError as error:  # `~name` of no user
         raise UsageError(f"Item {item.id!r}: {error}", "Spell the folder out.") from None
 
 

@@ -1,15 +1,15 @@
 """One item from its place to its outcome: its task is started or continued and followed, and its result judged."""
 
 import asyncio
-import os
-import shutil
+import logging
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.batch.accept_files import copy_over
 from halocline.batch.items import LIMITS, Item
 from halocline.batch.places import Place, Places
 from halocline.batch.purse import Purse
@@ -30,11 +30,11 @@ from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.store.tasks.history import new_task_id
 from halocline.task.log import LogUnwritable
 
+_log = logging.getLogger("halocline")
 NAME = "batch"
 """The client's name in commands."""
 ENDING = 20.0
 """Seconds that what a task left running has to end."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 
@@ -125,7 +125,8 @@ class Worker:
             place = await self._open_place(standing)
             client = self._clients.find(item)
         except HaloclineError as error:
-            await self._queue.end(item.id, Outcome(Ending.PLACE, error.code, error.text))
+            if not self._stays_open(standing, error):
+                await self._queue.end(item.id, Outcome(Ending.PLACE, error.code, error.text))
             return
         if place is None:
             return
@@ -173,6 +174,10 @@ class Worker:
         item, outcome = standing.item, standing.done
         try:
             await self._open_task(client, task, item, place)
+        except HaloclineError as error:
+            stays = self._stays_open(standing, error)
+            return None if stays else Outcome(Ending.ERROR, error.code, error.text, model=item.model or "")
+        try:
             if outcome is None:
                 state = await self._follow(client, task, item)
                 if self._is_cut_short(state) or state.last_end is None:
@@ -190,6 +195,15 @@ class Worker:
             )
             return replace(failed, ending=Ending.ERROR, cause=error.code, text=error.text)
         return None if self.is_stopping and item.accept and not outcome.accepted else outcome
+
+    def _stays_open(self, standing: Standing, error: HaloclineError) -> bool:
+        """True for an item that began before: where its place or task cannot be opened now, it continues later.
+
+        An end would let it begin again in another task, which would do twice what the first one did.
+        """
+        if standing.task:
+            _log.error("item %s does not continue now: %s %s", standing.item.id, error.text, error.hint)
+        return standing.task != ""
 
     def _is_ending(self) -> bool:
         return self.is_stopping or self._purse.is_spent
@@ -310,7 +324,7 @@ class Worker:
                     data = await asyncio.to_thread(path.read_bytes)
                     await place.host.files.write(place.folder / path.relative_to(files), data)
             else:
-                await asyncio.to_thread(_copy_over, files, place.folder)
+                await asyncio.to_thread(copy_over, files, place.folder)
         except OSError as error:
             raise HaloclineError(f"{files} could not be copied to {place.folder}: {error}.", "Look at both.") from error
 
@@ -345,49 +359,3 @@ async def _end_jobs(client: Client, task: str) -> None:
 def _write_result(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, data)
-
-
-def _copy_over(files: Path, folder: Path) -> None:
-    """Copy files over a folder of a task. No link there is followed, as each may lead out of it."""
-    opened = os.open(folder, _FOLDER)
-    try:
-        _copy_into(files, opened)
-    finally:
-        os.close(opened)
-
-
-def _copy_into(source: Path, folder: int) -> None:
-    for path in sorted(source.iterdir()):
-        if path.is_dir():
-            inside = _open_folder(path.name, folder)
-            try:
-                _copy_into(path, inside)
-            finally:
-                os.close(inside)
-            continue
-        _remove(path.name, folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(path, "rb") as given, open(os.open(path.name, flags, 0o600, dir_fd=folder), "wb") as made:
-            shutil.copyfileobj(given, made)
-            os.fchmod(made.fileno(), path.stat().st_mode & 0o777)
-
-
-def _open_folder(name: str, folder: int) -> int:
-    """Open a folder in another one; what has its name and is none goes."""
-    for _ in range(2):
-        with suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
-        try:
-            return os.open(name, _FOLDER, dir_fd=folder)
-        except OSError:
-            _remove(name, folder)
-    return os.open(name, _FOLDER, dir_fd=folder)
-
-
-def _remove(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        return
-    except OSError:
-        shutil.rmtree(name, dir_fd=folder)

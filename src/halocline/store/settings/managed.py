@@ -38,7 +38,7 @@ class ManagedSettings(Value, frozen=True):
 
     @property
     def source(self) -> str:
-        """Who set a row, in words."""
+        """Words for who set a row."""
         return f"set by your administrator in {self.file}"
 
     @property

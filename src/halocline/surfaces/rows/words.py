@@ -248,7 +248,7 @@ def describe_decision(approval: Approval) -> str:
 
 
 OUTSIDE = "file changed meanwhile"
-"""How a call ended whose file others changed."""
+"""The end of a call whose file others changed."""
 
 
 def describe_refusal(row: CallRow) -> str:

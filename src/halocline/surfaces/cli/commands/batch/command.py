@@ -93,15 +93,13 @@ def _repeat_items(items: list[Item], arguments: argparse.Namespace) -> list[Item
 
 
 def _read_text(given: str, path: Path) -> tuple[str, str, Path]:
-    if given == "-":
-        path, given = Path("/dev/stdin"), "standard input"
+    source, base = ("standard input", Path.cwd()) if given == "-" else (given, path.absolute().parent)
     try:
-        if given == "standard input":
-            return sys.stdin.buffer.read().decode("utf-8-sig"), given, Path.cwd()
-        return path.read_text(encoding="utf-8-sig"), given, path.absolute().parent
+        data = sys.stdin.buffer.read() if given == "-" else path.read_bytes()
+        return data.decode("utf-8-sig"), source, base
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise UsageError(f"Cannot read {given}: {why}.", "Name a file of JSON lines, or a folder of tasks.") from error
+        raise UsageError(f"Cannot read {source}: {why}.", "Name a file of JSON lines, or a folder of tasks.") from error
 
 
 def _complete(item: Item, arguments: argparse.Namespace) -> Item:
@@ -180,7 +178,7 @@ def _list_not_begun(queue: Queue, wanted: Sequence[str]) -> list[str]:
 
 def _list_words(arguments: argparse.Namespace) -> list[str]:
     """Return the words of this command, without what is meant for once."""
-    words = [*sys.argv[1:]]
+    words = [word for word in sys.argv[1:] if not word.startswith("--again=")]
     while "--again" in words:
         at = words.index("--again")
         del words[at : at + 2]
