@@ -6,7 +6,7 @@ from html import escape
 from halocline.batch.queue import Outcome
 from halocline.batch.report import Line, Report, describe_ending
 from halocline.surfaces.export.html import build_page
-from halocline.surfaces.figures import format_count, format_duration, format_money
+from halocline.surfaces.figures import format_count, format_duration, format_money, format_plural
 from halocline.surfaces.sanitize import clean
 
 _HEADS = ("Item", "End", "Change", "Time", "Cost", "Requests", "Task")
@@ -15,13 +15,13 @@ _HEADS = ("Item", "End", "Change", "Time", "Cost", "Requests", "Task")
 def write_page(report: Report) -> str:
     """Return the page."""
     low, high = report.interval
-    about = f"{report.passed} of {report.ended} passed: {report.rate:.0%}, with 95 % between {low:.0%} and {high:.0%}"
+    about = f"{report.passed} of {report.ended} passed: {report.rate:.0%} (95% interval: {low:.0%} to {high:.0%})"
     return build_page(f"Batch {report.name}", [about], "\n".join(_list_parts(report)))
 
 
 def _list_parts(report: Report) -> Iterator[str]:
     figures = (
-        f"{report.items - report.ended} not ended",
+        *([f"{report.items - report.ended} not ended"] if report.ended < report.items else []),
         f"{format_money(report.cost)}, {format_count(report.tokens.total)} tokens",
         f"{report.cache_share:.0%} of the input from a cache",
         f"{report.requests} requests, {report.calls} calls, {report.failed_calls} failed",
@@ -41,7 +41,7 @@ def _write_row(line: Line) -> str:
         return f"<tr><td>{_show(line.id)}</td><td>not ended</td>{'<td></td>' * 4}<td>{_show(line.task)}</td></tr>"
     done = line.outcome
     look = "good" if done.passed else "bad"
-    change = f"{done.files} files, +{done.added} -{done.removed}" if done.files else ""
+    change = f"{format_plural(done.files, 'file')}, +{done.added} -{done.removed}" if done.files else ""
     cells = (change, format_duration(done.seconds), format_money(done.cost), str(done.requests), line.task)
     rest = "".join(f"<td>{_show(cell)}</td>" for cell in cells)
     end = f'<span class="{look}">{_show(describe_ending(done))}</span>'

@@ -9,7 +9,7 @@ from halocline.surfaces.sanitize import clean
 _HEAD = (
     "model",
     "pass@1",
-    "95 %",
+    "95% interval",
     "pass@k",
     "cost",
     "time",
@@ -36,11 +36,11 @@ def list_differences(found: Sequence[Difference], earlier: str) -> Iterator[str]
         yield clean(f"No model ran the same tasks in {earlier}.")
     for one in found:
         low, high = one.interval
-        sure = f"with 95 % between {low:+.0%} and {high:+.0%}"
+        sure = f"95% interval: {low:+.0%} to {high:+.0%}"
         verdict = (
             "REGRESSION" if one.is_regression else "better" if low > 0 else "no difference that these runs can show"
         )
-        yield clean(f"{one.model}: pass@1 {one.change:+.0%} since {earlier}, {sure}: {verdict}")
+        yield clean(f"{one.model}: pass@1 {one.change:+.0%} since {earlier} ({sure}): {verdict}")
         for word, tasks in (("worse", one.worse), ("better", one.better)):
             if tasks:
                 yield clean(f"  {word}: {', '.join(tasks)}")

@@ -16,7 +16,7 @@ def list_summary(report: Report) -> Iterator[str]:
     low, high = report.interval
     yield clean(f"{report.name}: {report.passed} of {report.items} passed{_describe_open(report)}")
     if report.ended:
-        yield f"  pass rate  {report.rate:.0%}, with 95 % between {low:.0%} and {high:.0%}"
+        yield f"  pass rate  {report.rate:.0%} (95% interval: {low:.0%} to {high:.0%})"
         tokens = f"{format_count(report.tokens.total)} tokens, {report.cache_share:.0%} of the input cached"
         yield f"  cost       {format_money(report.cost)}, {tokens}"
         median = format_duration(report.median_seconds)
