@@ -77,7 +77,7 @@ OPENING = {
     **named("surfaces/web", "certificate diagram static_files", OWN),
     **named("batch", "places queue predictions folders", OWN),
     **named("batch", "harbor", PERSON),
-    "batch/accept_files.py": "files that the person names for the acceptance; folders of a task are opened without links",
+    "batch/accept_files.py": "files that the person names for the acceptance; folders of a task open without links",
     **named("surfaces/cli/commands/batch", "command", PERSON),
     **named("surfaces/web/handlers", "metrics", PERSON),
     **named("policy", "word_tables", OWN),
