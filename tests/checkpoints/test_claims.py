@@ -113,3 +113,34 @@ def test_a_claim_ends_with_its_process_though_another_one_has_its_number(reused:
     (claim,) = Claims(reused, ROOT, "t2").since(0.0)
     assert claim.is_cut
     assert claim.until < FOR_EVER
+
+
+@pytest.mark.parametrize(
+    ("theirs", "path"),
+    [("/", "project/a.py"), ("/project/inner", "a.py"), ('/project/q"\\\n', "a.py"), ("/other", "../project/a.py")],
+)
+def test_what_another_task_did_in_the_folder_is_seen_wherever_it_works(tmp_path: Path, theirs: str, path: str) -> None:
+    ours = Claims(tmp_path, ROOT, "t1")
+    Claims(tmp_path, Path(theirs), "t2").begin([os.path.normpath(os.path.join(theirs, path))], 1000.0)
+    assert [claim.task for claim in ours.since(0.0) if claim.concerns(os.fsencode(ROOT))] == ["t2"]
+
+
+@pytest.mark.parametrize("theirs", ["/project", "/project/inner", "/"])
+def test_a_command_of_another_task_around_the_folder_is_seen(tmp_path: Path, theirs: str) -> None:
+    ours = Claims(tmp_path, ROOT / "inner", "t1")
+    Claims(tmp_path, Path(theirs), "t2").begin(None, 1000.0, ran=True)
+    assert [claim.task for claim in ours.since(0.0) if claim.concerns(os.fsencode(ROOT / "inner"))] == ["t2"]
+
+
+def test_what_tasks_do_in_other_folders_is_not_even_decoded(tmp_path: Path) -> None:
+    ours = Claims(tmp_path, ROOT, "t1")
+    for number in range(10):
+        theirs = Claims(tmp_path, Path(f"/project{number}"), f"t1{number}")
+        theirs.begin(["a.py"], 1000.0)
+        theirs.looked(1000.0)
+    assert ours.since(0.0) == []
+
+
+def test_what_the_task_did_in_another_folder_is_seen(tmp_path: Path) -> None:
+    Claims(tmp_path, Path("/other"), "t1").begin(["a.py"], 1000.0)
+    assert [claim.root for claim in Claims(tmp_path, ROOT, "t1").since(0.0)] == [b"/other"]

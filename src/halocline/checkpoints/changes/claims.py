@@ -70,7 +70,7 @@ class Claims:
         self._began = time.time()
         self._has_saved = False
         """True once a scan of this object is recorded: what was kept before it is saved."""
-        self._reader = LineReader(self._file)
+        self._reader = LineReader(self._file, task, _place_as_text(self.root))
         self._open: set[tuple[str, ...] | None] = set()
         self._unwritten: list[bytes] = []
         self._writing = threading.Lock()
@@ -139,7 +139,7 @@ class Claims:
         return max((line.at for line in self._reader.read() if self._is_look(line)), default=0.0)
 
     def since(self, moment: float) -> list[Claim]:
-        """Return the claims of all tasks that held at that time or later."""
+        """Return the claims of this task, and of all tasks in this folder, that held at that time or later."""
         lines = self._reader.read(moment)
         held = _pair_claims(lines, moment)
         begun = {(claim.task, claim.at) for claim in held}
@@ -246,7 +246,8 @@ def _make_claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
 
 
 def _do_overlap(one: bytes, other: bytes) -> bool:
-    return (one + b"/").startswith(other + b"/") or (other + b"/").startswith(one + b"/")
+    one, other = one.rstrip(b"/") + b"/", other.rstrip(b"/") + b"/"
+    return one.startswith(other) or other.startswith(one)
 
 
 def _writer_of(line: Line) -> tuple[int, str]:
