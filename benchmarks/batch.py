@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from statistics import median, quantiles
 
+from halocline.__main__ import GARBAGE
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.places import LocalPlaces
 from halocline.batch.queue import Queue
@@ -180,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=200)
     arguments = parser.parse_args()
+    gc.set_threshold(*GARBAGE)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HALOCLINE_HOME"] = f"{folder}/home"
         run_loop(measure(Bench(Path(folder)), arguments.tasks), THREADS)
