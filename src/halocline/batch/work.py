@@ -70,6 +70,7 @@ class Clients:
         if same not in self._open:
             choices = item.limit(self._manner.choices)
             self._open[same] = self._make(choices, NAME, lambda: False, self._folder)
+            self._open[same].keep_pace_with(next(iter(self._open.values())))
         return self._open[same]
 
     async def close(self) -> None:

@@ -117,6 +117,10 @@ class Client(TaskQueries):
         """Offer a model of the program's own under its name, to all tasks of this process."""
         self._controller.assemblies.own.shared.given_models[model.name] = model
 
+    def keep_pace_with(self, other: "Client") -> None:
+        """Ask models at one pace with the tasks of another client: what a server refuses to one, both know."""
+        self._controller.assemblies.own.shared.paces = other._controller.assemblies.own.shared.paces
+
     async def let_go(self, task: str) -> None:
         """Close an open task and its jobs. Raises the error that broke it, if there was one."""
         if broke := await self.ended(task):

@@ -54,6 +54,7 @@ SECTIONS: dict[str, list[str]] = {
         "stall_timeout",
         "quiet_timeout",
         "outage_patience",
+        "requests_per_minute",
         "timeouts",
         "proxy",
         "ca_file",

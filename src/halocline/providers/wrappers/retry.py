@@ -12,6 +12,7 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import Note, UserMessage
+from halocline.providers.wrappers.pace import Pace
 
 WAITS = (2.0, 4.0, 8.0)
 # A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
@@ -48,9 +49,10 @@ class Retrying:
     minimum. Errors that a retry cannot fix (key, quota, context, request) are raised at once. When a person skips the
     wait (`ask_now`), the same `StepRetried` comes again with a wait of 0.
 
-    While no one watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
-    minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed. A wait of
-    more than five minutes that the server asks for ends the attempts, unless no one watches and the patience covers it.
+    While no one watches (`is_watched` is asked after each failure), a model that has answered before, if only another
+    task, is retried once a minute, up to `patience` seconds in all for one request. One that never answered is probably
+    misnamed. A wait of more than five minutes that the server asks for ends the attempts, unless no one watches and the
+    patience covers it. All tasks that share a `pace` know what the server refused to one of them.
     """
 
     def __init__(
@@ -62,25 +64,25 @@ class Retrying:
         random: Callable[[], float] = _random_share,
         patience: float = 0.0,
         is_watched: Callable[[], bool] = lambda: False,
+        pace: Pace | None = None,
     ) -> None:
         self._model = model
+        self._pace = pace or Pace()
         self.name = model.name
         self._waits = waits
         self._sleep = sleep
         self._random = random
         self._minutes = int(patience // EACH_MINUTE)
         self._is_watched = is_watched
-        self._has_answered = False
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        minutes, asked = 0, request
+        minutes, asked, hurried = 0, request, False
         for attempt in count(1):
             try:
-                async with aclosing(self._model.stream(asked)) as events:
+                async with self._pace.turn(at_once=hurried), aclosing(self._model.stream(asked)) as events:
                     async for event in events:
                         yield event
-                self._has_answered = True
                 return
             except ModelError as error:
                 most = self._max_retries(error)
@@ -96,12 +98,12 @@ class Retrying:
                 unbilled = error.is_unbilled
                 retried = StepRetried(attempt=attempt, wait=wait, cause=error.text, most=most, unbilled=unbilled)
             yield retried
-            if await self._is_hurried(retried.wait):
+            if hurried := await self._is_hurried(retried.wait):
                 yield replace(retried, wait=0.0)
 
     def _is_waited_out(self, error: ModelError) -> bool:
         passes = error.kind in OUTAGES or error.waits_long
-        return self._has_answered and passes and not self._is_watched()
+        return self._pace.has_answered and passes and not self._is_watched()
 
     def ask_now(self) -> bool:
         """End the current waits. False when there is none."""

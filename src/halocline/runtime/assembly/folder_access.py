@@ -15,6 +15,7 @@ from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Effect, Rule, RuleBook, Verdict
+from halocline.providers.wrappers.pace import Paces
 from halocline.runtime import assembly, plugins, rules
 from halocline.runtime.assembly.model_access import Layers, ModelAccess
 from halocline.runtime.assembly.warm_up import WarmUp, list_shared_steps
@@ -46,6 +47,8 @@ class SharedParts(msgspec.Struct):
     """The models of the editor that tasks run in."""
     given_models: dict[str, Model] = {}
     """Models that the program brought in which the tasks run, by name."""
+    paces: Paces = msgspec.field(default_factory=Paces)
+    """The paces at which these tasks ask models."""
     warm_up: WarmUp = msgspec.field(default_factory=lambda: WarmUp(list_shared_steps()))
     """Parts that are made ready while models think."""
     environment: Mapping[str, str] = os.environ
@@ -74,6 +77,10 @@ class FolderAccess(ModelAccess):
     @property
     def given_models(self) -> Mapping[str, Model]:
         return self.shared.given_models
+
+    @property
+    def paces(self) -> Paces:
+        return self.shared.paces
 
     @classmethod
     def of(

@@ -17,6 +17,7 @@ from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.models import dearest_prices
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
+from halocline.providers.wrappers.pace import Paces
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
@@ -67,6 +68,11 @@ class ModelAccess:
     def given_models(self) -> Mapping[str, Model]:
         """Models that the program brought, by name."""
         return {}
+
+    @cached_property
+    def paces(self) -> Paces:
+        """The paces at which tasks ask models."""
+        return Paces()
 
     def list_brought(self) -> Mapping[str, BroughtProvider]:
         """Return the providers of plug-ins, by name."""
@@ -174,11 +180,15 @@ class ModelAccess:
         if given := self.given_models.get(named):
             require_allowed(f"program/{named}", settings)
             at = models.vendors.describe_given_model(named, settings, self.catalogue)
-            return with_retries(wrappers.own_usage.OwnUsage(given, at, given.name), settings, lambda: self.is_watched())
+            return self._with_retries(wrappers.own_usage.OwnUsage(given, at, given.name), settings)
         model = await open_model(
             named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
         )
-        return with_retries(model, settings, lambda: self.is_watched())
+        return self._with_retries(model, settings)
+
+    def _with_retries(self, model: Model, settings: Settings) -> Model:
+        pace = self.paces.find(model.name, settings.requests_per_minute)
+        return with_retries(model, settings, lambda: self.is_watched(), pace)
 
     def find_server(self, model: str, main: str = "") -> str:
         """Return the address given for a model's provider by a flag, a setting or a variable; empty: its own.

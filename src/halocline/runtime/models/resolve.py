@@ -28,6 +28,7 @@ from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
 from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
+from halocline.providers.wrappers.pace import Pace
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime import models
 from halocline.runtime.models.keys import Keys, StoredSignIn
@@ -236,13 +237,13 @@ def _find_extra_body(at: Endpoint, settings: Settings) -> JsonObject:
     return found
 
 
-def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:
-    """Wrap a model with retries after transient errors.
+def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool], pace: Pace) -> Model:
+    """Wrap a model with retries after transient errors, at a pace that tasks share.
 
     An outage is waited out only without fallback models, and while no one watches who could decide.
     """
     patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
-    return Retrying(model, patience=patience, is_watched=is_watched)
+    return Retrying(model, patience=patience, is_watched=is_watched, pace=pace)
 
 
 def with_text_calls(model: Model, at: Endpoint, settings: Settings, habits: ModelHabits | None = None) -> Model:

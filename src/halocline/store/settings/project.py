@@ -60,6 +60,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("judge.model", "judge.rule", "judge.most"), _N),
     **dict.fromkeys(("web_search.engine", "web_search.url", "mcp.registry", "profile", "profiles"), _N),
     **dict.fromkeys(("connect_timeout", "first_byte_timeout", "stall_timeout", "quiet_timeout", "timeouts"), _N),
+    "requests_per_minute": _N,
     # Hooks may guard the person, formatters and the browser are programs, and a prompt's text may name any file.
     **dict.fromkeys(("hooks", "hook_folders", "hook_timeout", "rules", "formatters", "browser_executable"), _N),
     **dict.fromkeys(("browser_remote", "system_prompt_file", "append_system_prompt", "add_dirs"), _N),

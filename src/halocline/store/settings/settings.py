@@ -295,6 +295,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "those instead."
         ),
     ] = 15.0
+    requests_per_minute: Annotated[
+        dict[str, Amount],
+        Says(
+            description="The most requests that the tasks of one process begin within a minute, by provider: "
+            "`anthropic = 50`. The others wait. Without it, they go as fast as the server lets them: what it refuses "
+            "to one task as too much slows all of them down."
+        ),
+    ] = {}
     max_reply: Annotated[
         Amount,
         Says(description="Maximum length of a reply with its thinking and tool calls, in millions of characters."),
