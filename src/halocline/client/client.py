@@ -69,8 +69,7 @@ class Client(TaskQueries):
         super().__init__(controller)
         self._is_watched = is_watched
         self.name = name
-        # The controller's own methods, which need no name.
-        self.start = controller.start
+        self.start = controller.start  # these need no name
         self.resume = controller.resume
         self.prepared = controller.prepared
         self.words = controller.words
@@ -197,10 +196,8 @@ class Client(TaskQueries):
 
     async def change_model(self, task: str, model: str) -> None:
         """Switch an open task to another model. Raises UsageError, also while a turn runs."""
-        from halocline.runtime.model_switch import change_model
-
         opened = self._controller.opened(task)
-        await change_model(opened, self._controller.assemblies.of_task(opened.task.state), model)
+        await runtime.model_switch.change_model(opened, self._controller.assemblies.of_task(opened.task.state), model)
 
     async def ask_aside(self, task: str, question: str) -> AsyncIterator[str]:
         """Yield the answer to a side question as far as it is written; the conversation does not keep it.

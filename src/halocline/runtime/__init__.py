@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from halocline.runtime import (
         apply_command as apply_command,
         litter as litter,
+        model_switch as model_switch,
         resume as resume,
         traces as traces,
         uploads as uploads,

@@ -6,7 +6,6 @@ wrote and what names its folder, one above it or a place below it: else a thousa
 """
 
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +44,10 @@ class LineReader:
 
     def __init__(self, file: Path, task: str, root: str) -> None:
         self._file = file
-        self._concerns = _compile_concern(task, root).search
+        above = ["/", *(root[:end] for end in range(1, len(root)) if root[end] == "/")]
+        places = [*map(msgspec.json.encode, (*above, root)), msgspec.json.encode(root + "/")[:-1]]
+        self._concerning = (b'"task":' + msgspec.json.encode(task), *places)
+        """One of these is in a line of this task, or about this folder, one above it or a place below it."""
         self._inode = 0
         self._restart()
 
@@ -83,19 +85,8 @@ class LineReader:
 
     def _decode_lines(self, data: bytes) -> list[Line]:
         found = []
-        for text in filter(self._concerns, data.split(b"\n")):
-            with suppress(msgspec.DecodeError):
-                found.append(json_input.decode(text, type=Line))
+        for text in data.split(b"\n"):
+            if any(one in text for one in self._concerning):
+                with suppress(msgspec.DecodeError):
+                    found.append(json_input.decode(text, type=Line))
         return found
-
-
-def _compile_concern(task: str, root: str) -> re.Pattern[bytes]:
-    """Return what is found in a line of this task, or about this folder, a folder above it or a place below it."""
-    above = ["/", *(root[:end] for end in range(1, len(root)) if root[end] == "/")]
-    texts = [f'"task":{_escape(task)}', *map(_escape, (*above, root)), _escape(root + "/")[:-1]]
-    return re.compile(b"|".join(re.escape(text.encode()) for text in texts))
-
-
-def _escape(text: str) -> str:
-    """Return text as it stands in a line: in quotes."""
-    return msgspec.json.encode(text).decode()
