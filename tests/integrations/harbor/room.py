@@ -1,7 +1,7 @@
 """An environment of Harbor without containers: each trial has a root folder of its own, entered by bubblewrap.
 
-Harbor imports it in its own process, with a newer Python than ours may be. Programs are this machine's, read only;
-`/app`, `/tests`, `/logs`, `/installed-agent`, `/tmp` and the home folder are the trial's own. The network is this machine's.
+Harbor imports it in its own process, with a newer Python than ours may be. Programs and the network are this
+machine's; `/app`, `/tests`, `/logs`, `/installed-agent`, `/tmp` and the home folder are the trial's own.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from harbor.environments.base import BaseEnvironment, ExecResult
 
 HOME = "/home/person"
 OWN = ("app", "tests", "solution", "logs/agent", "logs/verifier", "logs/artifacts", "installed-agent", "tmp", HOME[1:])
-MACHINE = ("usr", "etc", "opt", "bin", "sbin", "lib", "lib64", "lib32")
-"""Folders of the machine that are in every room; `seen` names more of them, with a colon between."""
+MACHINE = ("usr", "etc", "bin", "sbin", "lib", "lib64", "lib32")
+"""Folders of the machine that are in every room; `seen` names more, with a colon between: PATH, or PATH=PLACE."""
 
 
 class Room(BaseEnvironment):
@@ -100,6 +100,8 @@ class Room(BaseEnvironment):
         return ExecResult(stdout=output.decode(), stderr=errors.decode(), return_code=running.returncode or 0)
 
     def _enter(self, folder: str) -> list[str]:
-        seen = [f"/{name}" for name in MACHINE if Path("/", name).is_dir() and not Path("/", name).is_symlink()]
-        bound = [word for path in (*seen, *self._seen) for word in ("--ro-bind", path, path)]
+        own = (Path("/", name) for name in MACHINE)
+        seen = [*(str(path) for path in own if path.is_dir() and not path.is_symlink()), *self._seen]
+        pairs = (path.partition("=") for path in seen)
+        bound = [word for path, _, place in pairs for word in ("--ro-bind", path, place or path)]
         return ["bwrap", "--bind", str(self._root), "/", *bound, "--proc", "/proc", "--dev", "/dev", "--chdir", folder]

@@ -78,10 +78,18 @@ def _read_tasks(arguments: argparse.Namespace) -> list[Item]:
     path = Path(given).expanduser()
     if given != "-" and path.is_dir():
         items = check_items(harbor.read_tasks(path.absolute()), given)
+        _say_what_is_unused(path.absolute())
     else:
         items = read_items(*_read_text(given, path))
     items = [_complete(item, arguments) for item in items]
     return _repeat_items(items, arguments) if arguments.command == "eval" else items
+
+
+def _say_what_is_unused(folder: Path) -> None:
+    """Name what Harbor would give these tasks and a batch does not."""
+    if unused := harbor.list_unused(folder):
+        fields = ", ".join(f"{name} ({count})" for name, count in unused.items())
+        print_message(f"Not in force, with the number of tasks: {fields}.", "Harbor has them: integrations/harbor.")
 
 
 def _repeat_items(items: list[Item], arguments: argparse.Namespace) -> list[Item]:
