@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.integrations.harbor.jobs import LAST, MODEL, REPAIRS, Knowing, Trial, run, run_job, solve, write_task
+from tests.integrations.harbor.jobs import LAST, MODEL, REPAIRS, SEEN, Knowing, Trial, run, run_job, solve, write_task
 from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.forked import HALO
 from tests.surfaces.harbor_set_up import NO_RUNNER, runner
+from tests.test_built_wheel import build_wheel
 
 pytestmark = [
     pytest.mark.process,
@@ -138,3 +141,56 @@ async def test_a_step_that_is_resumed_continues_the_task_and_counts_only_what_it
     told = json.dumps(trials["steps"].read_trajectory("steps/two/agent"))
     assert "This is step one." in told
     assert "This is step two." in told
+
+
+OUTSIDE = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HTTP", "SSL_"))]
+"""How this machine reaches the package index."""
+
+
+@pytest.mark.parametrize("way", ["python", "uv"])
+async def test_the_wheel_is_installed_by_the_python_of_the_image_or_where_that_is_old_by_uv(tmp_path, way):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    if way == "uv":
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", tmp_path / "uv", "uv"], check=True)
+        (programs / "uv").symlink_to(tmp_path / "uv/bin/uv")
+    (programs / "python3").symlink_to("/bin/false" if way == "uv" else Path(sys.base_prefix) / "bin/python3")
+    (tmp_path / "wheel").mkdir()
+    wheel = build_wheel(tmp_path / "wheel")
+    task = tmp_path / "tasks/made"
+    write_task(task, "", "Make it.\n", "test -e made && echo 1 > /logs/verifier/reward.txt")
+    known = Knowing(tmp_path / "tasks", {"made": (run("touch made"),)})
+    path = f"{programs}:{Path(sys.base_prefix) / 'bin'}:/usr/bin:/bin"
+    words = [*AGENT, "--ak", f"wheel={wheel}", *(word for each in OUTSIDE for word in ("--ae", each))]
+    async with ModelServer(thinks=known, models=("gpt-5.1",)) as server:
+        trials = await run_job(tmp_path, tmp_path / "tasks", server, *words, seen=(*SEEN[2:], tmp_path), path=path)
+    trial = trials["made"]
+    assert (trial.error, trial.reward) == (None, 1.0)
+    installed = trial.folder / "room/home/person/.local"
+    assert (installed / "bin/halo").is_symlink()
+    assert (installed / "share/uv/tools/halocline").is_dir() == (way == "uv")
+
+
+async def test_without_a_wheel_no_trial_begins(tmp_path):
+    write_task(tmp_path / "tasks/any", "", "Do it.\n", "echo 1 > /logs/verifier/reward.txt")
+    async with ModelServer([LAST], models=("gpt-5.1",)) as server:
+        with pytest.raises(AssertionError, match="Name Halocline's wheel"):
+            await run_job(tmp_path, tmp_path / "tasks", server, *AGENT)
+        assert server.requests == []
+
+
+async def test_harbors_agent_for_acp_runs_it_unchanged(tmp_path):
+    write_task(tmp_path / "tasks/made", "", "Make it.\n", "test -e made && echo 1 > /logs/verifier/reward.txt")
+    known = Knowing(tmp_path / "tasks", {"made": (run("touch made"),)})
+    entry = {"id": "halocline", "name": "Halocline", "version": "1", "description": "A coding agent"}
+    entry["distribution"] = {"local": {"cmd": "halo", "args": ["acp"]}}
+    async with ModelServer(thinks=known, models=("gpt-5.1",)) as server:
+        variables = ("OPENAI_API_KEY=sk-of-the-test", f"OPENAI_BASE_URL={server.url('openai')}")
+        words = ["--agent", "acp", "--ak", f"registry_entry={json.dumps(entry)}", "--ak", "skip_install=true"]
+        words += [word for each in variables for word in ("--ae", each)]
+        seen = (*SEEN, f"{sys.prefix}=/opt/harbor-acp-venv")  # where Harbor's client runs, with the same library
+        trials = await run_job(tmp_path, tmp_path / "tasks", server, *words, seen=seen)
+        assert server.requests[0].body["model"] == "gpt-5.1"
+    assert (trials["made"].error, trials["made"].reward) == (None, 1.0)
+    steps = trials["made"].read_trajectory()["steps"]
+    assert any(step.get("tool_calls") for step in steps)
