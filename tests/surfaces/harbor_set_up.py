@@ -20,9 +20,7 @@ PLACE = Path(os.environ.get("HALOCLINE_HARBOR") or CACHE / "harbor")
 MISSING = f"no Harbor in {PLACE}: `make test` installs it, or python -m tests.surfaces.harbor_set_up"
 
 RUNNER = Path(os.environ.get("HALOCLINE_HARBOR_RUNNER") or CACHE / "harbor-runner")
-NO_RUNNER = (
-    f"no Harbor to run in {RUNNER}: `make test-all` installs it, or python -m tests.surfaces.harbor_set_up all"
-)
+NO_RUNNER = f"no Harbor to run in {RUNNER}: `make test-all` installs it, or python -m tests.surfaces.harbor_set_up all"
 _PYTHONS = ("3.12", "3.13", "3.14")
 
 

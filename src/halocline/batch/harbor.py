@@ -91,7 +91,7 @@ def _read_task(folder: Path) -> Item:
     config = _read_config(folder)
     if config.get("steps") or str(_section(config, "environment").get("os", "linux")).lower() != "linux":
         what = "several steps" if config.get("steps") else "Windows"
-        raise UsageError(f"The task {folder} needs {what}.", "Run it with Harbor: integrations/harbor/README.md.")
+        raise UsageError(f"The task {folder} needs {what}.", "Run it with Harbor: the guide's page evaluate.md.")
     try:
         prompt = (folder / INSTRUCTION).read_text()
     except (OSError, ValueError) as error:
