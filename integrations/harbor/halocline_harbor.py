@@ -74,10 +74,11 @@ ERRORS = {
     "context_exceeded": ContextWindowExceededError,
     **dict.fromkeys(("network", "unreachable", "tls", "proxy"), NetworkConnectionError),
 }
-INSTALL = """
+HAS_PYTHON = "python3 -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null"
+INSTALL = f"""
 set -e
 wheel=$1
-if python3 -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+if {HAS_PYTHON}; then
     python3 -m venv "$HOME/.local/share/halocline"
     "$HOME/.local/share/halocline/bin/pip" install --quiet --disable-pip-version-check "$wheel"
     mkdir -p "$HOME/.local/bin"
@@ -183,8 +184,8 @@ class Halocline(BaseInstalledAgent):
     async def install(self, environment: BaseEnvironment) -> None:
         """Install the wheel into a virtual environment, or by uv where there is no Python 3.11 or newer."""
         wheel = _find_wheel(self.options)
-        has_python = await environment.exec("python3 -c 'import ensurepip'")
-        await self.ensure_system_dependencies(environment, ("git", *(("curl",) if has_python.return_code else ())))
+        lacks_python = (await environment.exec(HAS_PYTHON)).return_code
+        await self.ensure_system_dependencies(environment, ("git", "curl") if lacks_python else ("git",))
         target = f"{INSTALLED}/{wheel.name}"
         await self._upload_agent_owned_file(environment, wheel, target)
         await self.exec_as_agent(environment, f"{PATH}bash -c {shlex.quote(INSTALL)} install {shlex.quote(target)}")

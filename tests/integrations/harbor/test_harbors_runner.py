@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.architecture.sources import ROOT
 from tests.integrations.harbor.jobs import LAST, MODEL, REPAIRS, SEEN, Knowing, Trial, run, run_job, solve, write_task
 from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.forked import HALO
@@ -24,6 +25,7 @@ AGENT = ("--agent", "halocline_harbor:Halocline")
 IN_IMAGE = (*AGENT, "--ak", "skip_install=true")
 SOLVED = ("last-page", "leap-days", "quoted-cells")
 IDLE = ("first-column", "split-bill")
+PARROT = ROOT / "tests/mcp/server.py"
 JUDGE = """
 import sys
 from harbor.utils.trajectory_validator import TrajectoryValidator
@@ -194,3 +196,23 @@ async def test_harbors_agent_for_acp_runs_it_unchanged(tmp_path):
     assert (trials["made"].error, trials["made"].reward) == (None, 1.0)
     steps = trials["made"].read_trajectory()["steps"]
     assert any(step.get("tool_calls") for step in steps)
+
+
+async def test_a_tasks_mcp_servers_and_skills_are_offered_and_no_web_tools_where_harbor_wants_none(tmp_path):
+    server_of_task = {"name": "parrot", "transport": "stdio", "command": sys.executable, "args": [str(PARROT)]}
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in server_of_task.items())
+    config = f'[environment]\nskills_dir = "/app/skills"\n[[environment.mcp_servers]]\n{lines}\n'
+    write_task(tmp_path / "tasks/any", config, "Do it.\n", "echo 1 > /logs/verifier/reward.txt")
+    skill = tmp_path / "tasks/any/environment/skills/knitting/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: knitting\ndescription: How to knit a scarf.\n---\nKnit.\n")
+    words = [*IN_IMAGE, "--ak", "disable_web_search=true"]
+    async with ModelServer(thinks=lambda request: LAST, models=("gpt-5.1",)) as server:
+        trials = await run_job(tmp_path, tmp_path / "tasks", server, *words)
+        asked = server.requests[0].body
+    assert (trials["any"].error, trials["any"].reward) == (None, 1.0)
+    tools = {tool["function"]["name"] for tool in asked["tools"]}
+    assert [name for name in tools if "parrot" in name and "echo" in name]
+    assert "web_fetch" not in tools
+    assert "execute_command" in tools
+    assert "How to knit a scarf." in json.dumps(asked)
