@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.cached_install import CACHE, install, run_step
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
 PACKAGE = "inspect-ai==0.3.285"
+PRIVATE = ("bwrap", "--dev-bind", "/", "/", "--tmpfs", "/var/tmp", "--") if shutil.which("bwrap") else ()
+"""Inspect's local sandbox keeps its programs in /var/tmp, and leaves them there."""
 SOLVED, IDLE = ["last-page", "leap-days"], ["first-column"]
 EVALUATE = """
 import json, sys
@@ -75,7 +78,7 @@ def test_inspect_scores_what_halocline_did_and_its_log_has_the_conversation(pyth
         "PYTHONPATH": str(ROOT / "integrations/inspect"),
     }
     logs = tmp_path / "logs"
-    words = [python, "-c", EVALUATE, json.dumps([SOLVED, IDLE, str(logs)])]
+    words = [*PRIVATE, python, "-c", EVALUATE, json.dumps([SOLVED, IDLE, str(logs)])]
     evaluated = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert evaluated.returncode == 0, evaluated.stdout + evaluated.stderr
     read = subprocess.run([python, "-c", READ, logs], cwd=tmp_path, capture_output=True, text=True, check=True)
