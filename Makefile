@@ -60,6 +60,7 @@ test: prepare  ## lint, types and tests, without VS Code and what only repeats o
 test-all: prepare  ## everything: lint, types, all tests
 	@$(BIN)/python -m tests.surfaces.vscode.set_up
 	@$(BIN)/python -m tests.mcp.set_up all
+	@$(BIN)/python -m tests.surfaces.harbor_set_up all
 	@$(MAKE) --no-print-directory -j 2 all-tests all-vscode-tests
 
 all-tests:

@@ -7,8 +7,7 @@ from tests.tables import for_each
 
 from halocline.batch.evaluation import compare_runs, find_interval, pass_at, repeat_items, score_models
 from halocline.batch.items import Item, check_items
-from halocline.batch.predictions import list_predictions
-from halocline.batch.queue import Ending, Outcome, Queue, Standing
+from halocline.batch.queue import Ending, Outcome, Standing
 from halocline.protocol.messages import Usage
 
 PASSED, FAILED = Outcome(Ending.PASSED, cost=0.1, seconds=2.0), Outcome(Ending.REJECTED, cost=0.3, seconds=4.0)
@@ -67,15 +66,3 @@ def test_intervals_are_the_same_each_time_and_hold_what_they_are_of():
     assert find_interval([0.0, 1.0] * 20) == find_interval([0.0, 1.0] * 20)
     low, high = find_interval([0.0, 1.0] * 20)
     assert low < 0.5 < high
-
-
-async def test_predictions_have_a_line_for_each_item_that_ended(tmp_path):
-    with Queue(tmp_path) as queue:
-        await queue.add([Item("a", "p"), Item("b", "p"), Item("c", "p")])
-        await queue.end("a", Outcome(Ending.PASSED, model="m"))
-        await queue.end("b", FAILED)
-        (tmp_path / "results").mkdir()
-        (tmp_path / "results" / "a.patch").write_bytes(b"diff --git a/x b/x\n")
-        first, second = list_predictions(queue, ["a", "b", "c"])
-    assert first == '{"instance_id":"a","model_name_or_path":"m","model_patch":"diff --git a/x b/x\\n"}\n'
-    assert '"model_patch":""' in second

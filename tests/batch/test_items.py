@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from halocline.batch.harbor import read_tasks
 from halocline.batch.items import PlaceKind, read_items, take_shard
 from halocline.protocol.errors import UsageError
 
@@ -66,22 +65,6 @@ def test_each_item_is_in_exactly_one_shard():
     for wrong in ("0/2", "3/2", "1", "1/x", "-1/2"):
         with pytest.raises(UsageError, match="is no shard"):
             take_shard(items, wrong)
-
-
-def test_a_folder_of_harbor_tasks_is_read_by_name(tmp_path):
-    for name in ("b", "a"):
-        folder = tmp_path / name
-        for below in ("environment", "tests"):
-            (folder / below).mkdir(parents=True)
-        (folder / "task.toml").write_text("[agent]\ntimeout_sec = 60.0\n[verifier]\ntimeout_sec = 30\n")
-        (folder / "instruction.md").write_text(f"Do {name}.\n")
-        (folder / "tests" / "test.sh").write_text("exit 0\n")
-    first, second = read_tasks(tmp_path)
-    assert (first.id, first.prompt, first.time_limit, first.accept_seconds) == ("a", "Do a.\n", 60.0, 30.0)
-    assert (second.folder, second.place) == (str(tmp_path / "b" / "environment"), PlaceKind.COPY)
-    (tmp_path / "b" / "tests" / "test.sh").unlink()
-    with pytest.raises(UsageError, match=r"has no tests/test\.sh"):
-        read_tasks(tmp_path)
 
 
 def test_a_prompt_may_have_any_end_of_a_line_within_it():

@@ -12,7 +12,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from halocline.batch.items import Item
+from halocline.batch.items import GROUP_SHOWN, Item
 from halocline.batch.queue import Outcome, Standing
 from halocline.context.system_prompt.model_families import family_of
 from halocline.protocol.values import Value
@@ -73,7 +73,7 @@ class Difference(Value, frozen=True):
 def repeat_items(items: Iterable[Item], models: Sequence[str], times: int) -> list[Item]:
     """Return each item for each model so many times; those of one item are a group by its id."""
     return [
-        replace(item, id=f"{item.id[:60]}.{_shorten(model)}.{number}", model=model, group=item.id)
+        replace(item, id=f"{item.id[:GROUP_SHOWN]}.{_shorten(model)}.{number}", model=model, group=item.id)
         for number in range(1, times + 1)
         for item in items
         for model in models

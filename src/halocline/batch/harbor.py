@@ -4,8 +4,11 @@ A task works in a copy of its `environment/`. Its `tests/test.sh` accepts the re
 variables APP_DIR, TESTS_DIR and LOGS_DIR. A task whose tests need `/app`, so a container, is for Harbor itself.
 """
 
+import re
 import shlex
+import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +16,83 @@ from halocline.batch.items import Item, PlaceKind
 from halocline.protocol.errors import UsageError
 
 CONFIG, INSTRUCTION = "task.toml", "instruction.md"
+REWARD = """
+import json, math, sys
+from pathlib import Path
+
+rewards, reward = Path(sys.argv[1], "reward.json"), Path(sys.argv[1], "reward.txt")
+try:
+    found = json.loads(rewards.read_text()) if rewards.exists() else {"reward": float(reward.read_text())}
+    if not all(math.isfinite(value) for value in found.values()):
+        raise ValueError("a reward is a number")
+except (OSError, ValueError, TypeError, AttributeError) as error:
+    sys.exit(f"The tests left no reward that can be read: {error}")
+print("rewards:", json.dumps(found))
+sys.exit(found.get("reward", min(found.values(), default=0)) < 1)
+"""
+"""Exits with 0 if the rewards, read as Harbor does, are 1 or more: that named `reward`, or without it all of them."""
 ACCEPT = (
-    'export APP_DIR="$PWD" TESTS_DIR={tests} LOGS_DIR="$(mktemp -d)"; bash "$TESTS_DIR/test.sh"; code=$?; '
-    'reward="$LOGS_DIR/reward.txt"; if [ -f "$reward" ]; then [ "$(cat "$reward")" = 1 ]; else exit $code; fi'
+    'export APP_DIR="$PWD" TESTS_DIR={tests} LOGS_DIR="$(mktemp -d)"; {variables}bash "$TESTS_DIR/test.sh"; '
+    '{python} -I -c {reward} "$LOGS_DIR"; code=$?; rm -rf "$LOGS_DIR"; exit $code'
 )
+_FROM_OUTSIDE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?\}")
+_NETWORK = {"network_mode": "public", "allowed_hosts": None}
+_SIZES = ("cpus", "memory", "memory_mb", "storage", "storage_mb", "gpu_types", "tpu")
+_PARTS = ("docker_image", "env", "mcp_servers", "skills_dir", "healthcheck")
+_CONTAINER = dict.fromkeys((*_PARTS, *_SIZES)) | {"gpus": 0, "workdir": "/app", "allow_internet": True}
+UNUSED: Mapping[str, Mapping[str, Any]] = {
+    "environment": _CONTAINER | _NETWORK,
+    "agent": {"user": None} | _NETWORK,
+    "verifier": {"user": None, "environment": None, "collect": [], "environment_mode": "shared"} | _NETWORK,
+}
+"""Fields that need Harbor's containers or its runner, by their section, with the value that says no more than usual."""
 
 
 def read_tasks(folder: Path) -> list[Item]:
     """Read the tasks in a folder, or the one that it is, by name. Raises UsageError for one that cannot be read."""
+    return [_read_task(path) for path in _list_tasks(folder)]
+
+
+def list_unused(folder: Path) -> dict[str, int]:
+    """Return what tasks ask for and only Harbor itself can give, and how many do. Raises UsageError."""
+    found = dict[str, int]()
+    for name in (name for path in _list_tasks(folder) for name in _find_unused(path)):
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _list_tasks(folder: Path) -> list[Path]:
     folder = folder.absolute()
-    if (folder / CONFIG).is_file():
-        return [_read_task(folder)]
-    return [_read_task(path.parent) for path in sorted(folder.glob(f"*/{CONFIG}"))]
+    return [folder] if (folder / CONFIG).is_file() else [path.parent for path in sorted(folder.glob(f"*/{CONFIG}"))]
+
+
+def _find_unused(folder: Path) -> Iterator[str]:
+    config = _read_config(folder)
+    for section, fields in UNUSED.items():
+        given = _section(config, section)
+        for name, usual in fields.items():
+            if given.get(name, usual) not in (usual, [], {}):
+                yield f"{section}.{name}"
+    if config.get("artifacts"):
+        yield "artifacts"
+    yield from (name for name in ("environment/docker-compose.yaml", "trajectory.json") if (folder / name).is_file())
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((folder / CONFIG).read_text())
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"The task {folder} cannot be read: {error}.", "Each has task.toml and instruction.md."
+        ) from error
 
 
 def _read_task(folder: Path) -> Item:
+    config = _read_config(folder)
+    if config.get("steps") or str(_section(config, "environment").get("os", "linux")).lower() != "linux":
+        what = "several steps" if config.get("steps") else "Windows"
+        raise UsageError(f"The task {folder} needs {what}.", "Run it with Harbor: the guide's page evaluate.md.")
     try:
-        config = tomllib.loads((folder / CONFIG).read_text())
         prompt = (folder / INSTRUCTION).read_text()
     except (OSError, ValueError) as error:
         raise UsageError(
@@ -43,13 +106,34 @@ def _read_task(folder: Path) -> Item:
         prompt=prompt,
         folder=str(folder / "environment"),
         place=PlaceKind.COPY,
-        accept=ACCEPT.format(tests=shlex.quote(str(tests))),
+        accept=_build_acceptance(tests, _section(config, "verifier").get("env", {})),
         accept_seconds=_find_seconds(config, "verifier") or 600.0,
         time_limit=_find_seconds(config, "agent"),
     )
 
 
-def _find_seconds(config: dict[str, Any], phase: str) -> float | None:
-    found = config.get(phase, {})
-    seconds = found.get("timeout_sec") if isinstance(found, dict) else None
+def _build_acceptance(tests: Path, variables: Mapping[str, str]) -> str:
+    """Return the command that runs the tests, with their own variables, and judges by the reward that they leave."""
+    return ACCEPT.format(
+        tests=shlex.quote(str(tests)),
+        variables="".join(f"{name}={_fill_in(str(value))}; export {name}; " for name, value in variables.items()),
+        python=shlex.quote(sys.executable),
+        reward=shlex.quote(REWARD),
+    )
+
+
+def _fill_in(value: str) -> str:
+    """Return a value of a variable for the shell; one such as `${NAME:-default}` comes from outside."""
+    if not (named := _FROM_OUTSIDE.fullmatch(value)):
+        return shlex.quote(value)
+    return f"${{{named[1]}?}}" if named[2] is None else f"${{{named[1]}-{shlex.quote(named[2])}}}"
+
+
+def _find_seconds(config: Mapping[str, Any], phase: str) -> float | None:
+    seconds = _section(config, phase).get("timeout_sec")
     return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
+
+
+def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = config.get(name, {})
+    return found if isinstance(found, dict) else {}

@@ -16,6 +16,8 @@ from halocline.protocol.values import Value
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 FORM = 'Each line is an object such as {"id": "fix-1", "folder": "project", "prompt": "…", "accept": "make test"}.'
+GROUP_SHOWN = 60
+"""Characters of the id of a group that those of its items begin with."""
 LIMITS = ("max_steps", "max_cost", "token_limit", "time_limit")
 
 

@@ -1,8 +1,11 @@
 """Predictions of SWE-bench: the patch of each instance, as its evaluation reads them from `predictions.jsonl`."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
 
-from halocline.batch.queue import Queue
+from halocline.batch.items import GROUP_SHOWN
+from halocline.batch.queue import Outcome, Queue, Standing
 from halocline.protocol import json_output
 
 
@@ -18,12 +21,24 @@ def format_prediction(instance: str, model: str, patch: bytes | str) -> str:
     return json_output.encode(line).decode() + "\n"
 
 
-def list_predictions(queue: Queue, ids: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the items that have ended, by the patches that the batch keeps."""
+def list_predictions(queue: Queue, ids: Sequence[str], file: Path) -> dict[Path, str]:
+    """Return the text of each file: the lines of the items that have ended, by the patches that the batch keeps.
+
+    Of two lines for one instance the evaluation takes the last, so each run of an evaluation has a file of its own,
+    such as `predictions.gpt-5-6.2.jsonl`; one run alone has `file`.
+    """
+    found = defaultdict[str, list[str]](list)
     for standing in (queue.items[id] for id in ids):
-        patch = queue.folder / "results" / f"{standing.name}.patch"
         if standing.outcome:
-            model = standing.outcome.model or standing.item.model or ""
-            yield format_prediction(
-                standing.item.group or standing.item.id, model, patch.read_bytes() if patch.exists() else b""
-            )
+            group = standing.item.group
+            run = standing.item.id.removeprefix(f"{group[:GROUP_SHOWN]}.") if group else ""
+            found[run].append(_format_item(queue, standing, standing.outcome))
+    names = {run: file if len(found) == 1 else file.with_suffix(f".{run}{file.suffix}") for run in found}
+    return {names[run]: "".join(lines) for run, lines in found.items()} or {file: ""}
+
+
+def _format_item(queue: Queue, standing: Standing, outcome: Outcome) -> str:
+    patch = queue.folder / "results" / f"{standing.name}.patch"
+    model = outcome.model or standing.item.model or ""
+    instance = standing.item.group or standing.item.id
+    return format_prediction(instance, model, patch.read_bytes() if patch.exists() else b"")

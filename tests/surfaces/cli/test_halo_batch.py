@@ -164,7 +164,8 @@ async def test_an_evaluation_compares_models_and_calls_a_regression_an_error(rep
     again = ("--models", f"scripted/{good_path}", "--against", "first")
     worse = await repository.run("eval", tasks, *options, *again, "--predictions", str(predictions))
     assert (worse.code, "REGRESSION" in worse.out) == (1, True)
-    assert len(predictions.read_text().splitlines()) == 8
+    written = sorted(predictions.parent.glob("predictions.*"))
+    assert [len(path.read_text().splitlines()) for path in written] == [4, 4]
     nothing = await repository.run("eval", tasks, "--against", "none", "-m", bad)
     assert (nothing.code, "There is no batch none" in nothing.err) == (2, True)
     unnamed = await repository.run("eval", tasks)

@@ -32,6 +32,7 @@ from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
 
 FORMS = (".json", ".html")
+MORE = "Harbor itself has them: the guide's page evaluate.md."
 THREADS = 32
 """Threads that wait for disks; each step of a task has its log synced."""
 
@@ -78,10 +79,18 @@ def _read_tasks(arguments: argparse.Namespace) -> list[Item]:
     path = Path(given).expanduser()
     if given != "-" and path.is_dir():
         items = check_items(harbor.read_tasks(path.absolute()), given)
+        _say_what_is_unused(path.absolute())
     else:
         items = read_items(*_read_text(given, path))
     items = [_complete(item, arguments) for item in items]
     return _repeat_items(items, arguments) if arguments.command == "eval" else items
+
+
+def _say_what_is_unused(folder: Path) -> None:
+    """Name what Harbor would give these tasks and a batch does not."""
+    if unused := harbor.list_unused(folder):
+        fields = ", ".join(f"{name} ({count})" for name, count in unused.items())
+        print_message(f"Not in force, with the number of tasks: {fields}.", MORE)
 
 
 def _repeat_items(items: list[Item], arguments: argparse.Namespace) -> list[Item]:
@@ -213,7 +222,9 @@ def _finish(
         text = export.batch_report.write_page(made) if file.endswith(".html") else json_output.encode(made).decode()
         _write_text(file, f"{text}\n")
     if arguments.predictions:
-        _write_text(arguments.predictions, "".join(predictions.list_predictions(queue, wanted)))
+        file = Path(arguments.predictions).expanduser()
+        for path, text in predictions.list_predictions(queue, wanted, file).items():
+            _write_text(str(path), text)
     scores = evaluation.score_models(ours) if arguments.command == "eval" else []
     if arguments.json:
         print_raw(json_output.encode({"report": made, "scores": scores} if scores else made).decode())
