@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.saved import AFTER, BEFORE, FIRST, FOUND
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ToolKind
@@ -12,6 +13,10 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
+_LONGEST = 80
+"""Letters of a prompt in the name of a place."""
+_WORKS = {"Edit": "edit", "Create": "creation", "Write": "writing", "Delete": "removal", "Patch": "patch"}
+"""What is after a checkpoint with the label of a call, by its first word."""
 CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
@@ -27,12 +32,13 @@ class Snapshot(Value, frozen=True):
 
 
 class SnapshotPoint(Value, frozen=True):
-    """A point worth rewinding to: a prompt, a checkpoint, the end of a turn."""
+    """A point worth rewinding to: a prompt, a checkpoint, the end of a turn. `place` is where a rewind to it leads."""
 
     seq: int
     at: float
     kind: str
     text: str
+    place: str
 
 
 class PastPrompt(Value, frozen=True):
@@ -204,18 +210,38 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
 
 def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
     """Yield the points worth rewinding to, in order."""
+    prompt = ""
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                yield SnapshotPoint(event.seq, event.at, "prompt", _first_line(content))
+                prompt = _first_line(content)
+                place = f"before “{prompt[:_LONGEST]}”"
+                yield SnapshotPoint(event.seq, event.at, "prompt", prompt, place)
             case ev.CheckpointTaken(label=label, root=""):
-                yield SnapshotPoint(event.seq, event.at, "files", label)
+                yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))
             case ev.TurnEnded(reason=reason):
-                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "))
+                place = f"the end of “{prompt[:_LONGEST]}”" if prompt else "the end of the turn"
+                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), place)
             case ev.ConversationRestored(to=to):
-                yield SnapshotPoint(event.seq, event.at, "back", f"conversation rewound to event {to}")
+                text = f"conversation rewound to event {to}"
+                yield SnapshotPoint(event.seq, event.at, "back", text, "just after a rewind")
             case ev.CheckpointRestored(changed=changed):
-                yield SnapshotPoint(event.seq, event.at, "back", f"files restored: {len(changed)} changed")
+                text = f"files restored: {len(changed)} changed"
+                yield SnapshotPoint(event.seq, event.at, "back", text, "just after files were restored")
+
+
+def name_checkpoint(label: str) -> str:
+    """Say where a rewind to a checkpoint with this label leads."""
+    verb, _, rest = label.partition(" ")
+    if label in ("", FIRST):
+        return "the start of the task"
+    if label == FOUND:
+        return "just after changes by you or another program"
+    if label.startswith((BEFORE, AFTER)):
+        return f"just {label[0].lower()}{label[1:]}"
+    if verb in _WORKS and rest and ";" not in rest:
+        return f"just after the {_WORKS[verb]} of {rest}"
+    return f"just after “{label}”"
 
 
 def list_prompts(events: Sequence[ev.DurableEvent]) -> Iterator[PastPrompt]:
