@@ -1,4 +1,4 @@
-"""Each thing that a page waits for, disturbed in each way: it is finished afterwards as if nothing had been, and once."""
+"""Each thing that a page waits for, disturbed in each way: it ends afterwards as if nothing had been, and once."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -105,16 +105,20 @@ async def switch_views_fast(screen: Screen, server: Server) -> None:
 
 async def press_keys_that_do_nothing(screen: Screen, server: Server) -> None:
     await screen.page.locator(".task-title").click()
-    for key in ("Escape", "j", "k", "Tab", "Shift+Tab", "F2"):
+    for key in ("j", "k", "Tab", "Shift+Tab", "F2", "Control+.", "Control+."):
         await screen.page.keyboard.press(key)
 
 
-async def open_and_close_all_beside(screen: Screen, server: Server) -> None:
-    for name in ("Changes", "Rewind", "Files"):
-        await screen.page.locator(".task-head").get_by_role("button", name=name).first.click()
-        await screen.page.wait_for_timeout(150)
-        await screen.page.keyboard.press("Escape")
-        await screen.page.wait_for_timeout(150)
+async def open_and_leave_all_beside(screen: Screen, server: Server) -> None:
+    for name in ("Changes", "Rewind", "Files", "Terminal"):
+        button = screen.page.locator(f".task-head [aria-label^={name}]")
+        await button.click()
+        title = screen.page.get_by_role("heading", name=name)
+        place = screen.page.locator("dialog[open], aside.review").filter(has=title)
+        await title.wait_for()
+        await place.get_by_role("button", name="Close", exact=True).first.press("Escape")
+        await place.wait_for(state="detached")
+        await screen.page.wait_for_function("(it) => it === document.activeElement", arg=await button.element_handle())
 
 
 DISTURBANCES: dict[str, Step] = {
@@ -127,7 +131,7 @@ DISTURBANCES: dict[str, Step] = {
         zoom,
         switch_views_fast,
         press_keys_that_do_nothing,
-        open_and_close_all_beside,
+        open_and_leave_all_beside,
     )
 }
 
