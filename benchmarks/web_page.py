@@ -189,7 +189,7 @@ async def stream(browser: Browser, server: Server, slower: int) -> dict[str, flo
     await work.begin()
     await page.locator(".composer textarea").fill("Go.")
     await page.keyboard.press("Enter")
-    await page.locator(".turn-end").wait_for(timeout=180_000)
+    await _wait_for(cdp, ".turn-end")
     used, (busy, tasks) = server.cpu - cpu, await work.end()
     await page.context.close()
     name = f"stream ÷{slower}" if slower > 1 else "stream"

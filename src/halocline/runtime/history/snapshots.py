@@ -13,10 +13,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
-_LONGEST = 80
-"""Letters of a prompt in the name of a place."""
 _WORKS = {"Edit": "edit", "Create": "creation", "Write": "writing", "Delete": "removal", "Patch": "patch"}
-"""What is after a checkpoint with the label of a call, by its first word."""
 CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
@@ -210,18 +207,16 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
 
 def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
     """Yield the points worth rewinding to, in order."""
-    prompt = ""
+    name = "the turn"
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                prompt = _first_line(content)
-                place = f"before “{prompt[:_LONGEST]}”"
-                yield SnapshotPoint(event.seq, event.at, "prompt", prompt, place)
+                name = f"“{(text := _first_line(content))[:80]}”"
+                yield SnapshotPoint(event.seq, event.at, "prompt", text, f"before {name}")
             case ev.CheckpointTaken(label=label, root=""):
                 yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))
             case ev.TurnEnded(reason=reason):
-                place = f"the end of “{prompt[:_LONGEST]}”" if prompt else "the end of the turn"
-                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), place)
+                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), f"the end of {name}")
             case ev.ConversationRestored(to=to):
                 text = f"conversation rewound to event {to}"
                 yield SnapshotPoint(event.seq, event.at, "back", text, "just after a rewind")
