@@ -82,6 +82,12 @@ def test_few_functions_of_the_page_are_named_by_a_participle_alone() -> None:
     assert sum(is_participle(name) for name in names if len(words_of(name)) == 1) / len(names) <= PARTICIPLES
 
 
+def test_the_page_creates_no_formatter_of_dates() -> None:
+    # The first one that a browser makes is a task of 25 ms, and of 100 on a CPU four times slower.
+    found = [path.name for path in list_scripts() if re.search(r"\bIntl\.|toLocale(Date|Time)", path.read_text())]
+    assert found == []
+
+
 def test_the_page_has_no_words_of_our_own() -> None:
     table = re.findall(r"^\| `([a-z]+)` \|", GLOSSARY, re.MULTILINE)
     modules = (path.stem for path in list_scripts())

@@ -1,9 +1,10 @@
+import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from halocline.protocol.events import CheckpointRestored, CheckpointTaken, DurableEvent, FileChanged, TurnStarted
 from halocline.protocol.events.rewind import RootRestored
-from halocline.runtime.history.snapshots import checkpoint_at
+from halocline.runtime.history.snapshots import checkpoint_at, name_checkpoint
 
 EDIT = FileChanged(path="a.txt", before=None, after=None, cause="edit_file")
 FIRST, SECOND = CheckpointTaken(checkpoint="first", label="Start"), CheckpointTaken(checkpoint="second", label="later")
@@ -54,3 +55,21 @@ def test_a_restore_of_another_folder_counts_there_alone() -> None:
 
 def test_edits_that_were_undone_one_by_one_name_no_checkpoint() -> None:
     assert checkpoint_at(numbered(FIRST, CheckpointRestored("task@1", "task@2")), 2) == "first"
+
+
+@pytest.mark.parametrize(
+    ("label", "place"),
+    [
+        ("", "the start of the task"),
+        ("Start", "the start of the task"),
+        ("Found changed", "just after changes by you or another program"),
+        ("Edit src/app.py", "just after the edit of src/app.py"),
+        ("Create a b.txt", "just after the creation of a b.txt"),
+        ("Edit a.py; Edit b.py", "just after “Edit a.py; Edit b.py”"),
+        ("npm test", "just after “npm test”"),
+        ("Before restoring 12", "just before restoring 12"),
+        ("After restoring 12", "just after restoring 12"),
+    ],
+)
+def test_a_checkpoint_is_named_as_the_place_that_a_rewind_leads_to(label: str, place: str) -> None:
+    assert name_checkpoint(label) == place

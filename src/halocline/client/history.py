@@ -15,6 +15,7 @@ from halocline.runtime.history.snapshots import (
     PastPrompt as PastPrompt,
     Snapshot as Snapshot,
     SnapshotPoint as SnapshotPoint,
+    name_checkpoint as name_checkpoint,
 )
 from halocline.runtime.prompts.handover import format_handover as format_handover
 from halocline.services.replay.replay import Replay as Replay

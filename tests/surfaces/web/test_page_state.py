@@ -13,6 +13,7 @@ KEYS = {
     "by task": """
         composer/attachments files pasted
         lib/connection board watched
+        lib/preferences putBack
         review/review notes
         state/store beside tasks
     """,

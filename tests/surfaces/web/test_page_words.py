@@ -56,6 +56,7 @@ def test_no_error_that_a_page_shows_names_a_command_or_a_flag() -> None:
             "Start the server, or choose another address under Models.",
         ),
         ("Check the model name (-m) and the base URL.", "Check the name of the model and the base URL."),
+        ("See them with: halo tasks list", "See History"),
         ("List points: halo tasks show TASK --points", "List points: see History"),
         ("Read it: halo tasks show a. Resume it: halo -r a", "Read it: see History. Resume it: open it in History"),
         ("`halo checkpoints diff` shows what differs.", "Rewind shows what differs."),

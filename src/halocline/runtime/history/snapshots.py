@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.saved import AFTER, BEFORE, FIRST, FOUND
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ToolKind
@@ -12,6 +13,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
+_WORKS = {"Edit": "edit", "Create": "creation", "Write": "writing", "Delete": "removal", "Patch": "patch"}
 CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
@@ -27,12 +29,13 @@ class Snapshot(Value, frozen=True):
 
 
 class SnapshotPoint(Value, frozen=True):
-    """A point worth rewinding to: a prompt, a checkpoint, the end of a turn."""
+    """A point worth rewinding to: a prompt, a checkpoint, the end of a turn. `place` is where a rewind to it leads."""
 
     seq: int
     at: float
     kind: str
     text: str
+    place: str
 
 
 class PastPrompt(Value, frozen=True):
@@ -204,18 +207,36 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
 
 def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
     """Yield the points worth rewinding to, in order."""
+    name = "the turn"
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                yield SnapshotPoint(event.seq, event.at, "prompt", _first_line(content))
+                name = f"“{(text := _first_line(content))[:80]}”"
+                yield SnapshotPoint(event.seq, event.at, "prompt", text, f"before {name}")
             case ev.CheckpointTaken(label=label, root=""):
-                yield SnapshotPoint(event.seq, event.at, "files", label)
+                yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))
             case ev.TurnEnded(reason=reason):
-                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "))
+                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), f"the end of {name}")
             case ev.ConversationRestored(to=to):
-                yield SnapshotPoint(event.seq, event.at, "back", f"conversation rewound to event {to}")
+                text = f"conversation rewound to event {to}"
+                yield SnapshotPoint(event.seq, event.at, "back", text, "just after a rewind")
             case ev.CheckpointRestored(changed=changed):
-                yield SnapshotPoint(event.seq, event.at, "back", f"files restored: {len(changed)} changed")
+                text = f"files restored: {len(changed)} changed"
+                yield SnapshotPoint(event.seq, event.at, "back", text, "just after files were restored")
+
+
+def name_checkpoint(label: str) -> str:
+    """Say where a rewind to a checkpoint with this label leads."""
+    verb, _, rest = label.partition(" ")
+    if label in ("", FIRST):
+        return "the start of the task"
+    if label == FOUND:
+        return "just after changes by you or another program"
+    if label.startswith((BEFORE, AFTER)):
+        return f"just {label[0].lower()}{label[1:]}"
+    if verb in _WORKS and rest and ";" not in rest:
+        return f"just after the {_WORKS[verb]} of {rest}"
+    return f"just after “{label}”"
 
 
 def list_prompts(events: Sequence[ev.DurableEvent]) -> Iterator[PastPrompt]:

@@ -178,8 +178,9 @@ def _add_rewind(t: Transcript, e: ev.ConversationRestored) -> Transcript:
     again = [row for row in sees if row not in seen]
     undone = set() if gone else {at for at, to in list_gaps(before) if to < e.to < at}
     rows = tuple(_note_rewind(row, e.seq, undone) for row in t.rows)
-    text = _describe_undo(again) if undone else _describe_rewind(gone, again)
-    notice = r.NoticeRow(text, seq=e.seq, undoes=max(undone, default=0))
+    place = f"before “{row_words.first_words(gone[0].text)}”" if gone else "an earlier point"
+    text = _describe_undo(again) if undone else _describe_rewind(place, again)
+    notice = r.NoticeRow(text, seq=e.seq, undoes=max(undone, default=0), place="" if undone or again else place)
     return add_rows(replace(t, rows=rows, rewinds=after), notice)
 
 
@@ -203,8 +204,7 @@ def _describe_undo(again: Sequence[r.PromptRow]) -> str:
     return f"Undone: the model sees {what} again."
 
 
-def _describe_rewind(gone: Sequence[r.PromptRow], again: Sequence[r.PromptRow]) -> str:
-    place = f"before “{row_words.first_words(gone[0].text)}”" if gone else "an earlier point"
+def _describe_rewind(place: str, again: Sequence[r.PromptRow]) -> str:
     more = f" It sees “{row_words.first_words(again[0].text)}” again." if again else ""
     return f"Rewound to {place}. The model no longer sees what came after it.{more}"
 

@@ -260,7 +260,8 @@ class HookRow(Tagged, frozen=True):
 class NoticeRow(Tagged, frozen=True):
     """A notice; `task` is another task that it is about.
 
-    Of a rewind, `seq` is its event and `undoes` that of one that it took back. What is `undone` need not be shown.
+    Of a rewind, `seq` is its event, `undoes` that of one that it took back, and `place` where it leads, if nothing else
+    is to be said. What is `undone` need not be shown.
     Of a goal's check, `met` is its outcome.
     """
 
@@ -268,6 +269,7 @@ class NoticeRow(Tagged, frozen=True):
     task: str = ""
     seq: int = 0
     undoes: int = 0
+    place: str = ""
     undone: bool = False
     met: bool | None = None
 

@@ -32,7 +32,8 @@ FLAGS = {
 _NAME = "|".join(PLACES)
 _QUOTED = re.compile(rf"(\b[Rr]un:? |\b[Ss]ee:? |)`halo ({_NAME})\b[^`]*`")
 _PLAIN = re.compile(
-    rf"(\b[Rr]un:? |\b[Ss]ee:? |)\bhalo ({_NAME})\b[^\n]*?(?=[.;,)]?$|[.;,)]\s|\s(?:or|and)\s)", re.MULTILINE
+    rf"(\b[Rr]un:? |\b[Ss]ee(?: them with)?:? |)\bhalo ({_NAME})\b[^\n]*?(?=[.;,)]?$|[.;,)]\s|\s(?:or|and)\s)",
+    re.MULTILINE,
 )
 _RESUME = re.compile(r"\bhalo (?:-r|--resume) \S+?(?=[.,;]?$|[.,;]\s)")
 _ITS_SERVER = re.compile(r"Go on there: halo -r \S+ --base-url \S+ Or choose a model for it with -m\.")

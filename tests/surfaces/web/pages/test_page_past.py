@@ -114,6 +114,19 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     await screen.page.locator(".turn-end").get_by_role("button", name="Review").wait_for()
 
 
+async def test_the_undo_of_a_rewind_leaves_a_draft_with_the_words_of_an_earlier_prompt(server, opened):
+    screen = await worked(server, opened)
+    await screen.composer.fill("Change it.")
+    await screen.page.get_by_role("button", name="Rewind to before this").first.press("Enter")
+    sheet = screen.page.locator("dialog")
+    await sheet.locator(".will").wait_for()
+    await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
+    restored = screen.page.locator(".divider", has_text="Rewound to before")
+    await restored.get_by_role("button", name="Undo").press("Enter")
+    await screen.sees("Done.", ".completion")
+    assert await screen.composer.input_value() == "Change it."
+
+
 async def test_the_changes_follow_a_rewind_its_undo_and_other_programs(server, opened):
     screen = await worked(server, opened)
     await screen.page.keyboard.press("Control+.")

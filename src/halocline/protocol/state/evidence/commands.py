@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -73,14 +72,11 @@ _RUNNER = compile_later(
     r"| [\d.]+[smh]?)*|(?:uv|poetry|pipenv|pdm|hatch|rye|bundle|coverage|conda|pnpm|npm|yarn)(?: -[^ ]+)* (?:run|exec"
     r"|dlx)(?: (?:-m|--|-[^m ][^ ]*))*|npx(?: -[^ ]+)*|bunx|yarn(?= (?:jest|vitest|mocha|ava)\b)|python -m) (?=[^ ])"
 )
-_READ = 4_096
-"""Commands whose reading is kept."""
 _KEYWORDS = frozenset(("if", "for", "while", "until", "case", "function", "select", "eval", "source", ".", "!"))
 
 
-@lru_cache(maxsize=_READ)
 def read_command(command: str) -> Checked:
-    """Say what a command line checks. It is asked about all commands since the last edit at each end of a turn."""
+    """Say what a command line checks."""
     parts = _split(command)
     if parts is None:
         return Checked()

@@ -5,6 +5,7 @@ world, so a rewind of the conversation does not change them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,6 +18,7 @@ from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, ToolKind
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolResult
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.state.evidence.commands import Checked, read_command
 from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.values import Value
 
@@ -35,7 +37,7 @@ _FAILED_TEST = compile_later(
 _FOREIGN_END = compile_later(r"(?im)^(?:process exited with |error: )?exit code:? (\d+)")
 
 
-class Ran(Value, frozen=True):
+class Ran(Value, frozen=True, dict=True):
     """A command, and the event that it started with. `end` is how it ended, as in the log: empty if that is unknown.
 
     `job`: it ran in the background, under this name. `own`: a person ran it. `failures` are the tests that its output
@@ -48,6 +50,11 @@ class Ran(Value, frozen=True):
     job: str = ""
     own: bool = False
     failures: tuple[str, ...] = ()
+
+    @cached_property
+    def checked(self) -> Checked:
+        """What the command checks: read once, and asked for at each end of a turn until the next edit."""
+        return read_command(self.command)
 
 
 class Found(Value, frozen=True):

@@ -10,7 +10,7 @@ from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import StopReason
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.state.evidence.claims import Claim, find_claims
-from halocline.protocol.state.evidence.commands import Check, Checked, read_command
+from halocline.protocol.state.evidence.commands import Check, Checked
 from halocline.protocol.state.evidence.facts import RUNNING, EvidenceState, Found, Ran
 from halocline.protocol.state.file_knowledge import list_names
 from halocline.protocol.values import Value
@@ -108,7 +108,7 @@ class Evidence(Value, frozen=True, omit_defaults=False):
 
 def find_evidence(facts: EvidenceState, *, whole: bool = False) -> Evidence:
     """Say what the facts prove for the newest turn; with `whole`, for the task up to now."""
-    ran = [(one, read_command(one.command)) for one in facts.ran]
+    ran = [(one, one.checked) for one in facts.ran]
     shown = [pair for pair in ran if whole or facts.last_edit > facts.since or pair[0].seq > facts.since]
     changed = tuple(ChangedPath(path, _how(*content)) for path, content in facts.files.items() if _differs(*content))
     newest = max((one.seq for one, checked in shown if not _looks(checked)), default=None)

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from halocline.client.history import name_checkpoint
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.kinds import CallStatus, Todo
@@ -200,7 +201,7 @@ def _settle(f: TaskFacts, request: str) -> TaskFacts:
 def _take_checkpoint(f: TaskFacts, e: ev.CheckpointTaken) -> TaskFacts:
     if e.root:
         return f
-    return replace(f, checkpoints=(*f.checkpoints, CheckpointFact(e.seq, e.at, e.checkpoint, e.label)))
+    return replace(f, checkpoints=(*f.checkpoints, CheckpointFact(e.seq, e.at, e.checkpoint, name_checkpoint(e.label))))
 
 
 def _add_rewind(f: TaskFacts, rewind: RewindFact) -> TaskFacts:

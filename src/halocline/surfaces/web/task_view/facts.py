@@ -41,7 +41,7 @@ class CheckpointFact(Fact, frozen=True):
     seq: int
     at: float
     checkpoint: str
-    label: str
+    place: str
 
 
 class RewindFact(Fact, frozen=True):

@@ -292,7 +292,7 @@ export interface CheckpointFact {
   seq: number
   at: number
   checkpoint: string
-  label: string
+  place: string
 }
 
 export interface CheckpointRow {
@@ -1011,6 +1011,7 @@ export interface NoticeRow {
   task?: string
   seq?: number
   undoes?: number
+  place?: string
   undone?: boolean
   met?: boolean | null
 }
@@ -1673,12 +1674,13 @@ export interface SlashEntry {
   source?: string
 }
 
-/** A point worth rewinding to: a prompt, a checkpoint, the end of a turn. */
+/** A point worth rewinding to: a prompt, a checkpoint, the end of a turn. `place` is where a rewind to it leads. */
 export interface SnapshotPoint {
   seq: number
   at: number
   kind: string
   text: string
+  place: string
 }
 
 /** The start of the task. */

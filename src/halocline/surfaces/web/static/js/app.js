@@ -8,7 +8,6 @@ import { listen } from './state/shortcut-keys.js'
 import { watchBoard } from './state/notifications.js'
 import { Shell } from './shell/shell.js'
 import { definePart } from './lib/parts.js'
-import { clock } from './lib/format.js'
 
 const loadRequests = definePart(() => import('./shell/editor-requests.js'))
 
@@ -22,7 +21,6 @@ async function start() {
   window.early.entered.then((isIn) => (isIn ? connect() : (standing.value = 'out')))
   await new Promise((next) => setTimeout(next)) // drawn in a task of its own, and once if it is connected by then
   render(html`<${Shell} />`, document.getElementById('app'))
-  setTimeout(() => clock(0), 500) // its formatter is made before the first row needs it
   if (window.early.isEditor) loadRequests().then((module) => module.serve())
 }
 

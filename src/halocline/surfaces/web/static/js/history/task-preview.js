@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from '../lib/ui.js'
 import { saveExport } from '../lib/fetch-files.js'
 import { complain, taskOf } from '../state/store.js'
-import { count, knownCost, money, shown, size, tokens } from '../lib/format.js'
+import { count, knownCost, formatTime, money, shown, size, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { Dialog } from '../widgets/page-frame.js'
@@ -23,8 +23,6 @@ function useTask(id) {
   return task?.ready.value ? task : null
 }
 
-const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'short' })
-const formatTime = (at) => moments.format(at * 1000)
 const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
 export function Preview({ info, actions }) {

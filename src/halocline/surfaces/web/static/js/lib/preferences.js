@@ -120,6 +120,9 @@ export function setDraft(id, text) {
   drafts.value = text ? { ...rest, [id]: text } : rest
 }
 
+/** The prompt that a rewind put into the composer of each task: its undo takes that out again, and no other text. */
+export const putBack = new Map()
+
 const tab = `${DRAFTS} ${crypto.getRandomValues(new Uint32Array(2)).join('')}`
 
 /** Keep what is stored the same as the drafts. */

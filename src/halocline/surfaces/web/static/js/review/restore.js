@@ -2,7 +2,7 @@
 // point.
 import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { draftOf } from '../lib/preferences.js'
+import { draftOf, putBack } from '../lib/preferences.js'
 import { announcement, closeSheet, complain, go, toast, written } from '../state/store.js'
 import { clock, count, short, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -28,7 +28,7 @@ function targetOf(task, seq, checkpoint) {
   const { checkpoints, prompts } = task.facts
   if (checkpoint) {
     const at = checkpoints.findLast((one) => one.checkpoint === checkpoint)
-    return at && { to: at.seq, at: at.at, label: nameCheckpoint(at.label) }
+    return at && { to: at.seq, at: at.at, label: at.place }
   }
   if (!seq) return null
   const prompt = prompts.find((one) => one.seq === seq + 1)
@@ -39,31 +39,14 @@ function targetOf(task, seq, checkpoint) {
   }
 }
 
-const WORKS = { Edit: 'edit', Create: 'creation', Write: 'writing', Delete: 'removal', Patch: 'patch' }
-
-/** A checkpoint, as the place that one rewinds to. Pure. */
-export function nameCheckpoint(label) {
-  if (!label || label === 'Start') return 'the start of the task'
-  if (label === 'Found changed') return 'just after changes by you or another program'
-  const [, verb, rest] = /^(\w+) ([^;]+)$/.exec(label) ?? []
-  if (Object.hasOwn(WORKS, verb ?? '')) return `just after the ${WORKS[verb]} of ${rest}`
-  const [, side, restore] = /^(Before|After) (restoring .*)$/.exec(label) ?? []
-  return side ? `just ${side.toLowerCase()} ${restore}` : `just after “${label}”`
-}
-
 /** Points as the places that one rewinds to, newest first; not the one where the task is. Pure. */
 export function namePoints(points) {
-  let prompt = ''
-  const named = points.map(({ kind, seq, at, text }) => {
-    if (kind === 'prompt') prompt = text.slice(0, 80)
-    const labels = {
-      prompt: () => `before “${prompt}”`,
-      files: () => nameCheckpoint(text),
-      end: () => (prompt ? `the end of “${prompt}”` : 'the end of the turn'),
-      back: () => (text.startsWith('files') ? 'just after files were restored' : 'just after a rewind'),
-    }
-    return { kind, at, to: kind === 'prompt' ? seq - 1 : seq, label: labels[kind]?.() ?? text }
-  })
+  const named = points.map(({ kind, seq, at, place }) => ({
+    kind,
+    at,
+    to: kind === 'prompt' ? seq - 1 : seq,
+    label: place,
+  }))
   if (['end', 'back'].includes(named.at(-1)?.kind)) named.pop()
   return named.reverse()
 }
@@ -263,7 +246,9 @@ async function givePromptBack(task, seq) {
   const prompt = task.facts.prompts.find((one) => one.seq === seq && !one.steering)
   if (!prompt || draftOf(task.id)) return
   const whole = prompt.is_cut ? await task.fetchWhole({ origin: { seq, nth: 0 }, cut: [] }) : null
-  written.value = { text: whole ? (whole.typed ?? whole.text) : prompt.text }
+  const text = whole ? (whole.typed ?? whole.text) : prompt.text
+  putBack.set(task.id, text)
+  written.value = { text }
 }
 
 function Fork({ task, to }) {

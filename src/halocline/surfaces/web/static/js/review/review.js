@@ -100,6 +100,7 @@ export default function Review({ task }) {
     if (narrow) showDialogBelow(box.current)
     else box.current?.querySelector('h2')?.focus()
   }, [narrow])
+  const closeOnEscape = (e) => e.key === 'Escape' && !e.target.matches('textarea') && (e.preventDefault(), close())
   const Tag = narrow ? 'dialog' : 'aside'
   return html`<${Tag}
     key=${Tag}
@@ -107,6 +108,7 @@ export default function Review({ task }) {
     ref=${box}
     aria-label="Changes"
     onCancel=${(e) => (e.preventDefault(), close())}
+    onKeyDown=${closeOnEscape}
   >
     <div class="sheet-head review-head">
       <h2 class="hidden-text" tabindex="-1">Changes</h2>

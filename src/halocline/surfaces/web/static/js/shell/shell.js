@@ -80,7 +80,7 @@ function Lost() {
       No connection to the server${seconds > 2 ? ` for ${seconds} s` : ''}. Reconnecting…
       Messages are sent once you are back online.
       ${
-        seconds > 10
+        seconds > 10 && !window.early.isEditor // an editor starts it again by itself
           ? html` If the server stopped, start it again with <code>halo web</code> in the same folder and with the same
             port.
           `

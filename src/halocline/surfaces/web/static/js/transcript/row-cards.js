@@ -1,7 +1,7 @@
 // The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { draftOf, setDraft } from '../lib/preferences.js'
+import { draftOf, putBack, setDraft } from '../lib/preferences.js'
 import { allOpen, complain, openSheet } from '../state/store.js'
 import { base, count, seconds, short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -182,14 +182,15 @@ const Restored = ({ row, task }) => {
 
 function wordsOfRestore({ changed }, notice) {
   const files = changed?.length ? `${count(changed.length, 'file')} restored` : 'No file had to be restored'
-  const where = notice && notice.text.replace('. The model no longer sees what came after it', '').replace(/\.$/, '')
+  const where = notice && (notice.place ? `Rewound to ${notice.place}` : notice.text.replace(/\.$/, ''))
   return notice ? `${where} · ${changed?.length ? files : 'no file had to be restored'}` : files
 }
 
 /** Rewind the conversation alone; the composer loses a prompt that a rewind had put there. */
 async function rewindChat(task, to) {
   await task.send('go_back', { to, files: false, conversation: true })
-  if (task.facts.prompts.some((one) => one.text === draftOf(task.id))) setDraft(task.id, '')
+  if (putBack.get(task.id) === draftOf(task.id)) setDraft(task.id, '')
+  putBack.delete(task.id)
 }
 
 /** Restore the files as they were before a restore; with an event, the conversation up to it as well. */

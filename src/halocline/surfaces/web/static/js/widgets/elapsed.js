@@ -1,6 +1,6 @@
 // Times: a running timer, and when something was.
 import { html, useEffect, useState } from '../lib/ui.js'
-import { seconds, when } from '../lib/format.js'
+import { formatTime, seconds, when } from '../lib/format.js'
 
 /** Elapsed time, updated every second. */
 export function Elapsed({ since }) {
@@ -16,8 +16,6 @@ export function Elapsed({ since }) {
 /** When something was said: the time today, else the day; all of it on hover. */
 export const Time = ({ at }) =>
   at &&
-  html`<time class="soft tiny" dateTime=${new Date(at * 1000).toISOString()} title=${moments.format(at * 1000)}>
+  html`<time class="soft tiny" dateTime=${new Date(at * 1000).toISOString()} title=${formatTime(at)}>
     ${when(at)}
   </time>`
-
-const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium' })
