@@ -1,0 +1,4 @@
+"""A batch on the nodes of a cluster: the driver has the queue and gives items away, a host on each node runs them.
+
+What must stay true: an attempt has one end that counts, whatever dies; and no two attempts at an item run at a time.
+"""
