@@ -9,6 +9,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -110,13 +111,15 @@ class Fleet:
         self._client = client
         self._patience = patience
         self._at_once = at_once
-        self._hosts = 0
+        self._coming = set[Channel]()
+        """Hosts that were never there yet."""
         self._note = note
         self._blobs = DiskBlobs(client.home.blobs)
         self._slots: dict[str, _Slot] = {}
         self._attempts: dict[str, _Attempt] = {}
         self._given: dict[str, str] = {}
         """The slot of each item that has one."""
+        self._numbers = count(1)
         self._changed = asyncio.Event()
         self._jobs = set[asyncio.Task[None]]()
         self._stopping: asyncio.TimerHandle | None = None
@@ -202,7 +205,8 @@ class Fleet:
                 "Name a repository that nodes can clone (git), or a folder that is the same on all.",
             )
         taken = Counter(self._given.values())
-        free = [slot for slot in seeing if taken[slot.hello.slot] * self._hosts < self._at_once]
+        hosts = len(live) + len(self._coming)
+        free = [slot for slot in seeing if taken[slot.hello.slot] * hosts < self._at_once]
         return min(free, key=lambda slot: taken[slot.hello.slot], default=None)
 
     def _name_task(self) -> str:
@@ -269,7 +273,7 @@ class Fleet:
 
     def _add_hosts(self, channels: Iterable[Channel]) -> None:
         for channel in channels:
-            self._hosts += 1
+            self._coming.add(channel)
             self._start(self._talk_to(channel))
 
     async def _look_after(self) -> None:
@@ -284,15 +288,20 @@ class Fleet:
                     attempt.resolve(None if self.is_stopping else False)
 
     async def _talk_to(self, channel: Channel) -> None:
+        why = ""
         while True:
             try:
                 slot = self._welcome(messages.decode(await self._ask(channel.hello()), Hello))
+                self._coming.discard(channel)
                 try:
                     await self._exchange(channel, slot)
                 finally:
                     slot.is_live = False
+                why = ""
             except NodeGone as error:
-                _log.warning("a node is gone: %s", error)
+                if str(error) != why:  # said once, however often it is tried
+                    why = str(error)
+                    _log.warning("a node is gone: %s", why)
             await asyncio.sleep(_PAUSE)
 
     async def _ask(self, asking: Awaitable[bytes]) -> bytes:
@@ -335,7 +344,8 @@ class Fleet:
     def _write_orders(self, slot: _Slot, wait: float) -> Orders:
         is_ending = self.is_stopping or self.purse.is_spent
         ours = [one for one in self._attempts.values() if one.standing.node == slot.hello.slot and not one.end.done()]
-        return Orders(slot.hello.session, tuple(_write_lease(one, slot, stop=is_ending) for one in ours), wait)
+        leases = tuple(_write_lease(one, slot, stop=is_ending) for one in ours)
+        return Orders(slot.hello.session, next(self._numbers), leases, wait)
 
     async def _take(self, slot: _Slot, answer: Answer, asked: float) -> bool:
         """Take an answer. False if the session of the host has ended."""

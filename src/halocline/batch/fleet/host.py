@@ -9,6 +9,7 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
@@ -51,9 +52,9 @@ class _Attempt:
 class AgentHost:
     """What Ray makes an actor of. It takes and gives bytes."""
 
-    def __init__(self, terms: bytes, node: str = "") -> None:
+    def __init__(self, terms: bytes, environment: Mapping[str, str] = os.environ) -> None:
         self._terms = messages.decode(terms, Terms)
-        self._node = node or os.environ.get("RAY_NODE_ID", "")
+        self._environment = environment
         self._host: Host | None = None
         self._opening = asyncio.Lock()
 
@@ -61,9 +62,9 @@ class AgentHost:
         async with self._opening:
             if self._host is None:
                 asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
-                around = find_slots(self._terms.batch, self._terms.key, os.environ)
-                slot = await asyncio.to_thread(Slot, around, self._node)
-                self._host = Host(self._terms, slot)
+                around = find_slots(self._terms.batch, self._terms.key, self._environment)
+                slot = await asyncio.to_thread(Slot, around, self._environment.get("RAY_NODE_ID", ""))
+                self._host = Host(self._terms, slot, self._environment)
         return messages.encode(self._host.say_hello())
 
     async def exchange(self, orders: bytes) -> bytes:
@@ -79,20 +80,22 @@ class AgentHost:
 class Host:
     """A host in its slot, in the running loop."""
 
-    def __init__(self, terms: Terms, slot: Slot) -> None:
+    def __init__(self, terms: Terms, slot: Slot, environment: Mapping[str, str]) -> None:
         self._terms = terms
         self._slot = slot
         self._home = _make_home(slot.folder / "home", terms)
         self._queue = Queue(self._home.batches / terms.batch)
         self._queue.__enter__()
-        self._places = LocalPlaces(slot.folder, self._queue.folder, os.environ)
-        self._clients = Clients(terms.manner, slot.folder, make=partial(open_client, home=self._home))
+        self._places = LocalPlaces(slot.folder, self._queue.folder, environment)
+        self._clients = Clients(
+            terms.manner, slot.folder, make=partial(open_client, environment=environment, home=self._home)
+        )
         self._attempts: dict[str, _Attempt] = {}
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Jobs of attempts that were interrupted because the driver was silent."""
         self._session = secrets.token_hex(4)
         self._changed = asyncio.Event()
-        self._turn = 0
+        self._number = 0
         self._told = time.monotonic()
         self._watching = asyncio.create_task(self._watch())
 
@@ -103,23 +106,22 @@ class Host:
 
     async def exchange(self, orders: Orders) -> Answer:
         """Do what the orders want, and return what is new as soon as there is something, or a later call came."""
-        if orders.session != self._session:
-            return Answer(self._session)
+        if orders.session != self._session or orders.number <= self._number:
+            return Answer(self._session, tuple(self._attempts))
         self._told = time.monotonic()
-        self._turn += 1
-        turn, until = self._turn, self._told + orders.wait
+        self._number, until = orders.number, self._told + orders.wait
         self._changed.set()  # whoever waits for the orders before these
         self._follow(orders)
         while True:
             self._changed.clear()
             answer = await asyncio.to_thread(self._collect, orders.leases)
             left = until - time.monotonic()
-            if left <= 0 or turn != self._turn or answer != Answer(self._session, answer.known):
+            if left <= 0 or orders.number != self._number or answer != Answer(self._session, answer.known):
                 return answer
             try:
                 async with asyncio.timeout(left):
                     await self._changed.wait()
-                    await asyncio.sleep(_GATHER if turn == self._turn else 0.0)
+                    await asyncio.sleep(_GATHER if orders.number == self._number else 0.0)
             except TimeoutError:
                 continue
 

@@ -58,9 +58,13 @@ class Lease(Value, frozen=True):
 
 
 class Orders(Value, frozen=True):
-    """All attempts that the driver wants from a host in its present session; it answers within `wait` seconds."""
+    """All attempts that the driver wants from a host in its present session; it answers within `wait` seconds.
+
+    Calls may overtake each other: orders are void once a host had those of a higher number.
+    """
 
     session: str
+    number: int = 0
     leases: tuple[Lease, ...] = ()
     wait: float = 0.0
 

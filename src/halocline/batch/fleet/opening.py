@@ -43,7 +43,6 @@ async def open_fleet(
     note: Callable[[str], None],
 ) -> Fleet:
     """Return a fleet with the hosts of the Ray cluster at an address. Raises UsageError."""
-    check_fleet(items, manner)
     home = client.home
     terms = messages.Terms(
         queue.folder.name,

@@ -81,7 +81,7 @@ class _RayChannel:
         try:
             return await called
         except self._gone as error:
-            raise NodeGone(str(error).strip().partition("\n")[0]) from error
+            raise NodeGone(type(error).__name__) from error
 
 
 def _connect(address: str) -> Any:
@@ -89,6 +89,7 @@ def _connect(address: str) -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
+        import ray._private.worker
         import ray.exceptions
     except ImportError:
         raise UsageError("Ray is not installed.", "Install the extra: halocline[fleet]") from None
@@ -96,4 +97,5 @@ def _connect(address: str) -> Any:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UsageError(f"No Ray cluster can be reached: {error}", f"Start one: {START}") from error
+    ray._private.worker._worker_logs_enabled = False  # it prints what it logs among the report
     return ray

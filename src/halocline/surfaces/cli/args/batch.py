@@ -72,7 +72,7 @@ def _add_options(parser: Parser) -> Parser:
 def _add_cluster(parser: Parser) -> None:
     """Add the options about a cluster that runs the items."""
     add = parser.add_argument
-    add("--on", type=parse_cluster, default="", metavar="ray[://HOST:PORT]", help=ON)
+    add("--on", type=parse_cluster, metavar="ray[://HOST:PORT]", help=ON)
     add("--nodes", type=positive_int, metavar="N", help="how many nodes Ray is to bring (default: all that there are)")
     add("--node-timeout", type=parse_positive, default=60.0, metavar="SECONDS", help=NODE_TIMEOUT)
 

@@ -64,6 +64,8 @@ def command(arguments: argparse.Namespace) -> int:
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
     if missing := next((one for one in ours if one.accept_files and not Path(one.accept_files).is_dir()), None):
         raise UsageError(f"Item {missing.id!r}: there is no folder {missing.accept_files}.", "They are for acceptance.")
+    if arguments.on:
+        _check_nodes(arguments, ours)
     if arguments.dry_run:
         return _show_plan(folder, ours)
     if arguments.tasks not in ("", "-") and not arguments.name:
@@ -108,6 +110,13 @@ def _complete(item: Item, arguments: argparse.Namespace) -> Item:
     place = item.place or (PlaceKind(arguments.place) if arguments.place and not item.git else None)
     folder = item.folder or ("" if item.git else str(Path.cwd()))
     return replace(item, folder=folder, place=place, accept=item.accept or arguments.accept or "")
+
+
+def _check_nodes(arguments: argparse.Namespace, items: Sequence[Item]) -> None:
+    """Raise UsageError for what no node of a cluster can do."""
+    from halocline.batch.fleet.opening import check_fleet  # most batches run here
+
+    check_fleet(items, _manner_of(arguments))
 
 
 def _name_after(given: str, command: str) -> str:
