@@ -1,8 +1,8 @@
 """What a cluster costs: `python -m benchmarks.fleet [--tasks 1000]`. Scripted model, real tools, a real Ray cluster.
 
 Short tasks, each in a copy of a folder: one edit and an answer. They run on three node processes of a cluster, and
-before and after that in three processes of `halo batch --shard` without Ray: the ideal of this machine. Both are timed by
-their logs, from the first beginning to the last end; what starts before that is a row of its own.
+before and after that in three processes of `halo batch --shard` without Ray: the ideal of this machine. Both are timed
+by their logs, from the first beginning to the last end; what starts before that is a row of its own.
 """
 
 import argparse

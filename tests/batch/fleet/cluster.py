@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 RAY = (sys.executable, "-m", "ray.scripts.scripts")
 _WORD = "HALOCLINE_TEST_NODE"
 _OBJECTS = "80000000"
-_PATIENT = '{"health_check_timeout_ms":120000,"health_check_failure_threshold":60}'
+_PATIENT = '{"health_check_timeout_ms":120000,"health_check_failure_threshold":15}'
 """Ray itself counts no node as dead while its network is cut for a while."""
 
 

@@ -44,6 +44,31 @@ def test_items_run_on_all_nodes_and_the_report_is_that_of_this_machine(bench: Be
         assert done.returncode == 0, done.stderr
 
 
+def test_what_a_node_did_while_its_network_was_cut_does_not_count(bench: Bench, third) -> None:
+    if third is None:
+        pytest.skip("no network of its own can be made here: it takes root and iproute2")
+    slow = f"echo $PWD >> {bench.trace}; case $PWD in */third/*) sleep 2;; esac"
+    wait = f"case $PWD in */third/*) ;; *) while ! test -e {bench.flag}; do sleep 0.1; done;; esac"
+    tasks = bench.write_tasks(3, slow, wait)
+    running = bench.start(tasks, "--on", "ray", "-j", "3", "--node-timeout", "20")
+    wait_for(lambda: any("/third/" in word for word in bench.read_trace()))
+    third.cut()
+    try:
+        wait_for(lambda: bench.queue.read_text().count('"begun"') == 4)  # the lost one begins again
+    finally:
+        third.join()
+    (lost,) = [json.loads(line)["id"] for line in bench.queue.read_text().splitlines() if '"lost"' in line]
+    late = [*bench.cluster.folder.glob("third/halocline/fleet/tasks-*/*/home/batches/tasks/queue.jsonl")]
+    ends = [line for path in late for line in path.read_text().splitlines() if '"ended"' in line]
+    assert any(f'"id":"{lost}"' in line for line in ends)
+    wait_for(lambda: len([word for word in bench.read_trace() if "/third/" not in word]) == 3)
+    bench.flag.touch()
+    report = bench.finish(running)
+    assert_whole(bench, report, IDS[:3])
+    (line,) = [line for line in report["lines"] if line["id"] == lost]
+    assert (line["attempt"], len(line["lost"]), "/third/" in line["outcome"]["folder"]) == (2, 1, False)
+
+
 def test_a_worker_that_is_killed_in_a_command_does_nothing_twice(bench: Bench) -> None:
     first, second = (f"echo {word}.{{id}} >> {bench.trace}; sleep 1.5" for word in ("first", "second"))
     running = bench.start(bench.write_tasks(12, first, second), "--on", "ray", "-j", "6")
@@ -82,28 +107,3 @@ def test_a_driver_that_is_killed_and_started_again_does_nothing_twice(bench: Ben
     assert_whole(bench, report)
     assert [line["attempt"] for line in report["lines"]] == [1] * 12
     assert len(bench.read_trace()) == len({*bench.read_trace()})
-
-
-def test_what_a_node_did_while_its_network_was_cut_does_not_count(bench: Bench, third) -> None:
-    if third is None:
-        pytest.skip("no network of its own can be made here: it takes root and iproute2")
-    slow = f"echo $PWD >> {bench.trace}; case $PWD in */third/*) sleep 2;; esac"
-    wait = f"case $PWD in */third/*) ;; *) while ! test -e {bench.flag}; do sleep 0.1; done;; esac"
-    tasks = bench.write_tasks(3, slow, wait)
-    running = bench.start(tasks, "--on", "ray", "-j", "3", "--node-timeout", "20")
-    wait_for(lambda: any("/third/" in word for word in bench.read_trace()))
-    third.cut()
-    try:
-        wait_for(lambda: bench.queue.read_text().count('"begun"') == 4)  # the lost one begins again
-    finally:
-        third.join()
-    (lost,) = [json.loads(line)["id"] for line in bench.queue.read_text().splitlines() if '"lost"' in line]
-    late = [*bench.cluster.folder.glob("third/halocline/fleet/tasks-*/*/home/batches/tasks/queue.jsonl")]
-    ends = [line for path in late for line in path.read_text().splitlines() if '"ended"' in line]
-    assert any(f'"id":"{lost}"' in line for line in ends)
-    wait_for(lambda: len([word for word in bench.read_trace() if "/third/" not in word]) == 3)
-    bench.flag.touch()
-    report = bench.finish(running)
-    assert_whole(bench, report, IDS[:3])
-    (line,) = [line for line in report["lines"] if line["id"] == lost]
-    assert (line["attempt"], len(line["lost"]), "/third/" in line["outcome"]["folder"]) == (2, 1, False)

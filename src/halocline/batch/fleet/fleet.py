@@ -235,7 +235,7 @@ class Fleet:
 
     async def _keep(self, standing: Standing, result: Result) -> None:
         """Keep the patch and write the outcome into the queue."""
-        outcome = replace(result.outcome, folder=f"{self._name_machine(standing.node)}:{result.outcome.folder}")
+        outcome = replace(result.outcome, folder=f"{self._find_node_name(standing.node)}:{result.outcome.folder}")
         if result.patch is not None:
             patch = self._queue.folder / "results" / f"{standing.name}.patch"
             try:
@@ -252,7 +252,7 @@ class Fleet:
         await self._queue.lose(standing.item.id, cost)
         self.purse.settle(standing.item.id)
 
-    def _name_machine(self, slot: str) -> str:
+    def _find_node_name(self, slot: str) -> str:
         return self._slots[slot].hello.machine if slot in self._slots else slot
 
     def _wake(self) -> None:

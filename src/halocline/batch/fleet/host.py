@@ -50,7 +50,7 @@ class _Attempt:
 
 
 class AgentHost:
-    """What Ray makes an actor of. It takes and gives bytes."""
+    """A host as an actor of Ray, which takes and gives bytes."""
 
     def __init__(self, terms: bytes, environment: Mapping[str, str] = os.environ) -> None:
         self._terms = messages.decode(terms, Terms)
@@ -63,7 +63,8 @@ class AgentHost:
             if self._host is None:
                 asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
                 around = find_slots(self._terms.batch, self._terms.key, self._environment)
-                slot = await asyncio.to_thread(Slot, around, self._environment.get("RAY_NODE_ID", ""))
+                node = str(os.getppid())  # what started it stays, and starts it again, as long as the node does
+                slot = await asyncio.to_thread(Slot, around, node)
                 self._host = Host(self._terms, slot, self._environment)
         return messages.encode(self._host.say_hello())
 

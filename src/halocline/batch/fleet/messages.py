@@ -1,4 +1,4 @@
-"""What the driver and the host on a node say to each other, as bytes.
+"""Messages between the driver and the host on a node, as bytes.
 
 The driver says all that it wants each time, so a word that is lost, late or repeated changes nothing.
 """
@@ -15,11 +15,11 @@ from halocline.protocol.values import Value
 
 M = TypeVar("M")
 Mark = tuple[int, int]
-"""What tells a folder from another of the same path on another machine: its inode, and when it was changed."""
+"""A mark that tells a folder from one of the same path on another machine: its inode, and its time of change."""
 
 
 class Terms(Value, frozen=True):
-    """What a host knows from its beginning.
+    """The facts that a host knows from its beginning.
 
     Attributes:
         batch: the name of the batch; `key` tells it from those of other drivers.
@@ -102,7 +102,7 @@ class Result(Value, frozen=True):
 
 
 class Answer(Value, frozen=True):
-    """What is new on a host.
+    """The news of a host.
 
     Attributes:
         known: all attempts that it has.
@@ -131,7 +131,7 @@ def decode(data: bytes, kind: type[M]) -> M:
 
 
 def mark_folder(path: str) -> Mark | None:
-    """Return what tells this folder from others; None if there is none."""
+    """Return the mark of a folder; None if there is none."""
     try:
         found = os.stat(path)
     except OSError:

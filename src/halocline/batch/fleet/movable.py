@@ -1,4 +1,4 @@
-"""Which items can run on a node of a cluster: those whose places can be made anywhere."""
+"""Finds items that can run on a node of a cluster: those whose places can be made anywhere."""
 
 import os
 from collections.abc import Iterable

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ray.actor import ActorHandle
 
 RESOURCE = "halocline"
-"""What a node offers one of if it may have a host."""
+"""A node that may have a host offers one of these."""
 START = f"""ray start --head --resources='{{"{RESOURCE}": 1}}'"""
 _AT_ONCE = 64
 """Calls of a host that run at a time; two are in use."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.batch import evaluation, harbor, predictions, report
+from halocline.batch import evaluation, fleet, harbor, predictions, report
 from halocline.batch.folders import check_source, find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
@@ -114,9 +114,7 @@ def _complete(item: Item, arguments: argparse.Namespace) -> Item:
 
 def _check_nodes(arguments: argparse.Namespace, items: Sequence[Item]) -> None:
     """Raise UsageError for what no node of a cluster can do."""
-    from halocline.batch.fleet.opening import check_fleet  # most batches run here
-
-    check_fleet(items, _manner_of(arguments))
+    fleet.opening.check_fleet(items, _manner_of(arguments))
 
 
 def _name_after(given: str, command: str) -> str:
@@ -168,9 +166,7 @@ async def _open_runner(
     """Return what runs the items: this process, or a cluster. Raises UsageError."""
     manner, purse = _manner_of(arguments), Purse(arguments.max_total_cost)
     if arguments.on:
-        from halocline.batch.fleet.opening import open_fleet  # most batches run here
-
-        return await open_fleet(
+        return await fleet.opening.open_fleet(
             arguments.on,
             queue,
             items,
