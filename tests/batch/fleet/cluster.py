@@ -38,6 +38,9 @@ class Cluster:
             "PYTHONPATH": os.pathsep.join([str(place), str(ROOT / "src"), str(ROOT)]),
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_ADDRESS": f"{address}:{self._port}",
+            "HOME": str(self.folder),  # Ray reads its token there, and the person's is none of ours
+            "RAY_AUTH_MODE": "token",  # its ports are open to all who reach this machine
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
         }
 
     def start_head(self) -> None:
@@ -87,7 +90,9 @@ class Cluster:
 
 
 def find_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """Return a port that nothing has on any address, outside of those that the system gives away by itself."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("", port))
+            return port
