@@ -28,14 +28,14 @@ from halocline.batch.work import Clients, Worker
 from halocline.client.tasks import open_client
 from halocline.files.durable import write_whole
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.waiting import end_tasks
+from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.store.paths import Home
 
 _log = logging.getLogger("halocline")
 THREADS = 32
 """Threads that wait for disks."""
-_GATHER = 0.05
-"""Seconds in which what happens is gathered for one answer."""
+_GATHER = 0.5
+"""Seconds in which lines of logs are gathered for one answer; an end is answered at once."""
 MOST_OF_PATCH = 32 << 20
 """Bytes of a patch that is brought to the driver."""
 
@@ -95,7 +95,7 @@ class Host:
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Jobs of attempts that were interrupted because the driver was silent."""
         self._session = secrets.token_hex(4)
-        self._changed = asyncio.Event()
+        self._changed, self._urgent = asyncio.Event(), asyncio.Event()
         self._number = 0
         self._told = time.monotonic()
         self._watching = asyncio.create_task(self._watch())
@@ -111,10 +111,16 @@ class Host:
             return Answer(self._session, tuple(self._attempts))
         self._told = time.monotonic()
         self._number, until = orders.number, self._told + orders.wait
-        self._changed.set()  # whoever waits for the orders before these
+        is_urgent = self._urgent.is_set()
+        self._wake()  # for whoever waits with the orders before these
+        if not is_urgent:
+            self._urgent.clear()
         self._follow(orders)
+        if orders.wait:
+            await wait_at_most(_GATHER, self._urgent.wait())
         while True:
             self._changed.clear()
+            self._urgent.clear()
             answer = await asyncio.to_thread(self._collect, orders.leases)
             left = until - time.monotonic()
             if left <= 0 or orders.number != self._number or answer != Answer(self._session, answer.known):
@@ -122,7 +128,7 @@ class Host:
             try:
                 async with asyncio.timeout(left):
                     await self._changed.wait()
-                    await asyncio.sleep(_GATHER if orders.number == self._number else 0.0)
+                    await wait_at_most(_GATHER, self._urgent.wait())
             except TimeoutError:
                 continue
 
@@ -150,6 +156,11 @@ class Host:
                 self._attempts[name].worker.stop()
             self._forget_ended(name)
 
+    def _wake(self) -> None:
+        """Have what is new answered at once."""
+        self._changed.set()
+        self._urgent.set()
+
     def _forget_ended(self, name: str) -> None:
         job = self._attempts[name].job
         if job and job.done():
@@ -167,7 +178,7 @@ class Host:
         )
         attempt = self._attempts[lease.name] = _Attempt(worker)
         attempt.job = asyncio.create_task(self._run(attempt, lease))
-        attempt.job.add_done_callback(lambda job: self._changed.set())
+        attempt.job.add_done_callback(lambda job: self._wake())
 
     async def _run(self, attempt: _Attempt, lease: Lease) -> None:
         assert lease.item is not None
