@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix pyz release site vscode real-model small-model crash-matrix random-failures differential clean
+.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix pyz release site vscode real-model small-model crash-matrix fleet random-failures differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -150,6 +150,10 @@ small-model: setup $(VENV)/.bubblewrap  ## ten small tasks by that real model, a
 
 crash-matrix: setup  ## kill a task 600 times, at every write and at random, and trees of agents and their background 60 times, lose the power on a real disk, take out each sync: nothing is lost unseen (40 minutes)
 	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints
+
+fleet: setup  ## batches on a real Ray cluster of three node processes, which are killed and cut off (Ray: 260 MB, downloaded the first time)
+	@$(BIN)/python -m tests.batch.fleet.set_up
+	@$(BIN)/python -m pytest -rs -m long tests/batch/fleet
 
 random-failures: setup  ## play turns whose model server fails in every way, each followed by a plain prompt: make random-failures TURNS=2000 SEED=1000
 	@TURNS=$(or $(TURNS),2000) SEED=$(or $(SEED),1000) $(BIN)/python -m pytest -m long tests/journeys/test_random_failures.py

@@ -19,9 +19,10 @@ from statistics import median, quantiles
 from halocline.__main__ import GARBAGE
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.places import LocalPlaces
+from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue
 from halocline.batch.run import Batch
-from halocline.batch.work import Clients, Manner
+from halocline.batch.work import Clients, Manner, Worker
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.ports.model import ModelEvent, Request
@@ -90,7 +91,8 @@ class Bench:
         with Queue(self._folder / "batches" / name) as queue:
             await queue.add(items)
             places = LocalPlaces(self._folder / "places" / name, queue.folder, os.environ)
-            batch = Batch(queue, places, manner, clients=Clients(manner, self._folder, make), at_once=tasks)
+            worker = Worker(queue, places, Clients(manner, self._folder, make), manner, Purse(None))
+            batch = Batch(queue, worker, at_once=tasks)
             running = asyncio.create_task(batch.run())
             size = 0
             if hold:

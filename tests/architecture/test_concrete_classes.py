@@ -9,6 +9,7 @@ CONCRETE = {"checkpoints", "hosts", "importers", "mcp", "providers", "store", "t
 PLAIN = {"Value", "Struct", "Exception", "Enum", "IntEnum", "StrEnum", "ToolFailure"}
 """Bases of classes that hold values, or are raised."""
 NAMED = {
+    "batch.fleet": "store",
     "client.storage": "store",
     "runtime.assembly": "checkpoints hosts mcp providers store tools",
     "runtime.controller": "providers store",

@@ -194,6 +194,8 @@ UNUSED = (
     "google",
     "boto3",
     "logging.handlers",
+    "halocline.batch",
+    "ray",
 )
 """What a run with a model over HTTP must not pay for."""
 
@@ -250,6 +252,17 @@ def test_the_version_is_told_without_importing_anything_else_of_halocline(tmp_pa
         module for module in imported if is_below(module, ["asyncio", "msgspec", "argparse", "logging", "typing"])
     ] == []
     assert not (tmp_path / "tasks").exists()
+
+
+def test_a_batch_of_this_machine_pays_for_no_cluster(tmp_path):
+    (tmp_path / "tasks.jsonl").write_text('{"id": "a", "prompt": "p"}\n')
+    modules = modules_of(tmp_path / "home", "batch", str(tmp_path / "tasks.jsonl"), "--dry-run")
+    assert "halocline.batch.queue" in modules
+    assert [
+        module
+        for module in modules
+        if is_below(module, ["ray", "halocline.batch.fleet.opening", "halocline.batch.fleet.fleet"])
+    ] == []
 
 
 async def test_a_commit_message_pays_for_no_task(tmp_path):

@@ -77,6 +77,7 @@ OPENING = {
     **named("surfaces/web", "certificate diagram static_files", OWN),
     **named("batch", "places queue predictions folders", OWN),
     **named("batch", "harbor", PERSON),
+    **named("batch/fleet", "host log_pieces opening slots", OWN),
     "batch/accept_files.py": "files that the person names for the acceptance; folders of a task open without links",
     **named("surfaces/cli/commands/batch", "command", PERSON),
     **named("surfaces/web/handlers", "metrics", PERSON),

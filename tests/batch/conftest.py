@@ -8,9 +8,10 @@ import pytest
 
 from halocline.batch.items import Item
 from halocline.batch.places import LocalPlaces
+from halocline.batch.purse import Purse
 from halocline.batch.queue import Outcome, Queue
 from halocline.batch.run import Batch
-from halocline.batch.work import Clients, Manner
+from halocline.batch.work import Clients, Manner, Worker
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.protocol.kinds import ApprovalMode
@@ -55,13 +56,17 @@ class Bench:
             client.attach_model(model)
         return client
 
-    def build(self, queue: Queue, at_once: int = 2, manner: Manner | None = None, places=None, **more) -> Batch:
+    def build(
+        self, queue: Queue, at_once: int = 2, manner: Manner | None = None, places=None, max_total_cost=None, **more
+    ) -> Batch:
         first = next(iter(self.models.values())).name
         options = TaskOptions(model=first, approval_mode=ApprovalMode.ACCEPT_EDITS)
         manner = manner or Manner(Choices(unattended=True), options)
         places = places or LocalPlaces(self.places, self.records, {})
         clients = Clients(manner, self.folder, make=self._open)
-        return Batch(queue, places, manner, clients=clients, at_once=at_once, **more)
+        note = more.get("note", lambda id: None)
+        worker = Worker(queue, places, clients, manner, Purse(max_total_cost), note)
+        return Batch(queue, worker, at_once=at_once, **more)
 
     async def run(self, *items: Item, **more) -> dict[str, Outcome | None]:
         with Queue(self.records) as queue:

@@ -105,10 +105,22 @@ class Added(Tagged, frozen=True):
 
 
 class Begun(Tagged, frozen=True):
-    """An item began, in this task; a process that takes it up continues that task."""
+    """An item began, in this task; a process that takes it up continues that task, on the same `node` of a cluster."""
 
     id: str
     task: str
+    at: float = 0.0
+    node: str = ""
+
+
+class Lost(Tagged, frozen=True):
+    """The attempt at an item cannot continue, for its node is gone: it does not count, and another begins.
+
+    `cost` is what is known of it, in US dollars; None if a price is unknown.
+    """
+
+    id: str
+    cost: float | None = 0.0
     at: float = 0.0
 
 
@@ -135,7 +147,7 @@ class Again(Tagged, frozen=True):
     at: float = 0.0
 
 
-Entry = Added | Begun | Done | Ended | Again
+Entry = Added | Begun | Lost | Done | Ended | Again
 _entry: json_input.Decoder[Entry] = json_input.Decoder(Entry)
 
 
@@ -143,15 +155,17 @@ class Standing(Value, frozen=True):
     """An item in the queue: its task and its outcome, as far as there are any.
 
     `done` is the outcome before it was accepted or not. `attempt` counts from 1; `cost` is that of those before, in US
-    dollars, None if it is unknown.
+    dollars, None if it is unknown; `lost` are the tasks of those whose nodes were lost.
     """
 
     item: Item
     task: str = ""
+    node: str = ""
     done: Outcome | None = None
     outcome: Outcome | None = None
     attempt: int = 1
     cost: float | None = 0.0
+    lost: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -164,21 +178,23 @@ def apply_entry(items: dict[str, Standing], entry: Entry) -> None:
     match entry:
         case Added(item=item):
             items.setdefault(item.id, Standing(item))
-        case Begun(id=id, task=task):
-            items[id] = replace(items[id], task=task)
+        case Begun(id=id, task=task, node=node):
+            items[id] = replace(items[id], task=task, node=node)
+        case Lost(id=id, cost=cost):
+            one = items[id]
+            items[id] = replace(_begin_again(one, cost), lost=(*one.lost, one.task))
         case Done(id=id, outcome=outcome):
             items[id] = replace(items[id], done=outcome)
         case Ended(id=id, outcome=outcome):
             items[id] = replace(items[id], outcome=outcome)
         case Again(id=id):
-            items[id] = _begin_again(items[id])
+            items[id] = _begin_again(items[id], done.cost if (done := items[id].outcome) else 0.0)
 
 
-def _begin_again(one: Standing) -> Standing:
-    """Return an item that ended as one that begins, at the cost of what it took so far."""
-    took = one.outcome.cost if one.outcome else 0.0
+def _begin_again(one: Standing, took: float | None) -> Standing:
+    """Return an item as one that begins once more, after an attempt that cost so much."""
     cost = None if took is None or one.cost is None else one.cost + took
-    return Standing(one.item, attempt=one.attempt + 1, cost=cost)
+    return Standing(one.item, attempt=one.attempt + 1, cost=cost, lost=one.lost)
 
 
 class Queue:
@@ -235,8 +251,13 @@ class Queue:
         self._require_unlike(item.id for item in new)
         await self._write(*(Added(item, time.time()) for item in new))
 
-    async def begin(self, id: str, task: str) -> None:
-        await self._write(Begun(id, task, time.time()))
+    async def begin(self, id: str, task: str, node: str = "") -> None:
+        await self._write(Begun(id, task, time.time(), node))
+
+    async def lose(self, id: str, cost: float | None) -> None:
+        """Let an item begin again whose attempt cannot continue. Raises UsageError if its new name is taken."""
+        self._require_unlike([_begin_again(self.items[id], cost).name])
+        await self._write(Lost(id, cost, time.time()))
 
     async def note_done(self, id: str, outcome: Outcome) -> None:
         await self._write(Done(id, outcome, time.time()))
@@ -247,7 +268,7 @@ class Queue:
     async def repeat(self, ids: Iterable[str]) -> None:
         """Let items that ended run once more. Raises UsageError if that would take the name of another item."""
         ended = [self.items[id] for id in ids if self.items[id].outcome]
-        self._require_unlike(_begin_again(one).name for one in ended)
+        self._require_unlike(_begin_again(one, 0.0).name for one in ended)
         await self._write(*(Again(one.item.id, time.time()) for one in ended))
 
     def _require_unlike(self, names: Iterable[str]) -> None:

@@ -14,12 +14,17 @@ _Z = 1.96
 
 
 class Line(Value, frozen=True):
-    """An item in the report; `outcome` is None while it has not ended."""
+    """An item in the report; `outcome` is None while it has not ended.
+
+    `node` is where on a cluster it ran, and `lost` are the tasks of attempts whose nodes were lost.
+    """
 
     id: str
     attempt: int
     task: str
     outcome: Outcome | None
+    node: str = ""
+    lost: tuple[str, ...] = ()
 
 
 class Report(Value, frozen=True):
@@ -55,7 +60,7 @@ class Report(Value, frozen=True):
 
 def make_report(name: str, items: Iterable[Standing]) -> Report:
     """Return the report of a batch, which may still run."""
-    lines = tuple(Line(one.item.id, one.attempt, one.task, one.outcome) for one in items)
+    lines = tuple(Line(one.item.id, one.attempt, one.task, one.outcome, one.node, one.lost) for one in items)
     done = [line.outcome for line in lines if line.outcome]
     passed, costs = sum(one.passed for one in done), [one.cost for one in done]
     tokens = sum((one.tokens for one in done), start=Usage())

@@ -2,47 +2,59 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
-from halocline.batch.places import Places
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue, Standing
-from halocline.batch.work import Clients, Manner, Worker
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.state import State
 
 
+class Runner(Protocol):
+    """Runs items: `work.Worker` in this process, `fleet.fleet.Fleet` on the nodes of a cluster."""
+
+    purse: Purse
+
+    @property
+    def is_stopping(self) -> bool:
+        """True once `stop` was called."""
+
+    async def run(self, standing: Standing) -> None:
+        """Run an item, or what is left of it, and write its end into the queue. Raises HaloclineError."""
+
+    def stop(self) -> None:
+        """Interrupt what runs; each item continues with the next run of the batch."""
+
+    async def close(self) -> None:
+        """Close what is open."""
+
+    def read_cost(self, standing: Standing) -> float | None:
+        """Return what the task of an item has cost, by its log."""
+
+    def read_state(self, id: str) -> State | None:
+        """Return the state of an item's task while it runs."""
+
+
 class Batch:
-    """A batch whose queue is open. `note` is called with an item's id whenever something happens in it."""
+    """A batch whose queue is open. `note` is called with an item's id when it begins and when it ended."""
 
     def __init__(
         self,
         queue: Queue,
-        places: Places,
-        manner: Manner,
+        runner: Runner,
         *,
-        clients: Clients,
         at_once: int,
-        max_total_cost: float | None = None,
         note: Callable[[str], None] = lambda id: None,
         only: frozenset[str] | None = None,
     ) -> None:
         self.queue = queue
-        self.purse = Purse(max_total_cost)
+        self.purse = runner.purse
+        self.read_state = runner.read_state
+        self.stop = runner.stop
+        self._runner = runner
         self._note = note
         self._only = only
         self._at_once = at_once
-        self._clients = clients
-        self._worker = Worker(queue, places, self._clients, manner, self.purse, note)
-        self._running: set[asyncio.Task[None]] = set()
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._worker.is_stopping
-
-    def read_state(self, id: str) -> State | None:
-        """Return the state of an item's task while it runs."""
-        client, task = self._worker.tasks.get(id, (None, ""))
-        return client.state(task) if client and client.is_open(task) else None
 
     async def run(self) -> bool:
         """Run what has not ended; True if `stop` was called. Raises HaloclineError if the queue cannot be written."""
@@ -61,14 +73,10 @@ class Batch:
                 raise
             raise known.exceptions[0] from None
         finally:
-            was_stopped = self.is_stopping
+            was_stopped = self._runner.is_stopping
             self.stop()
-            await self._clients.close()
+            await self._runner.close()
         return was_stopped
-
-    def stop(self) -> None:
-        """Begin no further item, and interrupt those that run: they continue with the next run of this batch."""
-        self._worker.stop()
 
     def _count_costs(self) -> None:
         """Count what all tasks of the batch have cost so far, those that have not ended by their logs."""
@@ -77,17 +85,17 @@ class Batch:
             if one.outcome:
                 self.purse.spend(one.outcome.cost)
             elif one.task:
-                self.purse.note(one.item.id, self._worker.read_cost(one))
+                self.purse.note(one.item.id, self._runner.read_cost(one))
 
     def _is_ours(self, standing: Standing) -> bool:
         return self._only is None or standing.item.id in self._only
 
     async def _take_items(self, source: Iterator[Standing]) -> None:
         for standing in source:
-            if self.is_stopping:
+            if self._runner.is_stopping:
                 return
             if self.purse.is_spent:
                 continue  # it has no end, so it runs, or continues, when there is more money
             self._note(standing.item.id)
-            await self._worker.run(standing)
+            await self._runner.run(standing)
             self._note(standing.item.id)

@@ -80,17 +80,25 @@ class Clients:
 
 
 class Worker:
-    """Runs items of one queue. `results` is the folder for patches."""
+    """Runs items of one queue. `note` is called with an item's id whenever something happens in it."""
 
     def __init__(
-        self, queue: Queue, places: Places, clients: Clients, manner: Manner, purse: Purse, note: Callable[[str], None]
+        self,
+        queue: Queue,
+        places: Places,
+        clients: Clients,
+        manner: Manner,
+        purse: Purse,
+        note: Callable[[str], None] = lambda id: None,
+        name_task: Callable[[Item], str] = lambda item: new_task_id(),
     ) -> None:
         self._queue = queue
         self._places = places
         self._clients = clients
         self._manner = manner
-        self._purse = purse
+        self.purse = purse
         self._note = note
+        self._name_task = name_task
         self.tasks: dict[str, tuple[Client, str]] = {}
         """The client and the task of each item that runs."""
         self.is_stopping = False
@@ -109,12 +117,17 @@ class Worker:
             elif client.is_open(task):
                 client.send(cmd.Interrupt(task=task))
 
+    async def close(self) -> None:
+        await self._clients.close()
+
+    def read_state(self, id: str) -> State | None:
+        """Return the state of an item's task while it runs."""
+        client, task = self.tasks.get(id, (None, ""))
+        return client.state(task) if client and client.is_open(task) else None
+
     def read_cost(self, standing: Standing) -> float | None:
         """Return what the task of an item has cost, by its log."""
-        client = self._clients.find(standing.item)
-        if not (client.home.task(standing.task) / LOG_NAME).exists():
-            return 0.0
-        return fold_events(client.past(standing.task)).budget.cost
+        return read_cost(self._clients.find(standing.item), standing.task)
 
     async def run(self, standing: Standing) -> None:
         """Run an item, or what is left of it, and write its end into the queue.
@@ -135,7 +148,7 @@ class Worker:
         async with self._folders.setdefault(shared, asyncio.Lock()) if place.is_shared else nullcontext():
             began = time.monotonic()
             if not (task := standing.task):
-                task = new_task_id()
+                task = self._name_task(item)
                 await self._queue.begin(item.id, task)
             self.tasks[item.id] = (client, task)
             try:
@@ -144,7 +157,7 @@ class Worker:
                     client.send(cmd.Label(task=task, name=f"{self._queue.folder.name}: {item.id} ({outcome.ending})"))
             finally:
                 self.tasks.pop(item.id, None)
-                self._purse.settle(item.id)
+                self.purse.settle(item.id)
                 if client.is_open(task) and not self.is_stopping:
                     await client.ended(task)
         await self._places.release(place)
@@ -207,7 +220,7 @@ class Worker:
         return standing.task != ""
 
     def _is_ending(self) -> bool:
-        return self.is_stopping or self._purse.is_spent
+        return self.is_stopping or self.purse.is_spent
 
     def _is_cut_short(self, state: State) -> bool:
         """True if this process interrupted the turn because the batch stops, or its money is spent."""
@@ -227,12 +240,12 @@ class Worker:
     async def _follow(self, client: Client, task: str, item: Item) -> State:
         """Let the task go on until its turn ends. Raises HaloclineError."""
         after = client.state(task).seq
-        self._purse.note(item.id, client.state(task).budget.cost)
+        self.purse.note(item.id, client.state(task).budget.cost)
         if self._is_ending() or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
             if isinstance(event, ev.UsageReported):
-                self._purse.note(item.id, client.state(task).budget.cost)
+                self.purse.note(item.id, client.state(task).budget.cost)
             if isinstance(event, ev.Durable):
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
@@ -328,6 +341,13 @@ class Worker:
                 await asyncio.to_thread(copy_over, files, place.folder)
         except OSError as error:
             raise HaloclineError(f"{files} could not be copied to {place.folder}: {error}.", "Look at both.") from error
+
+
+def read_cost(client: Client, task: str) -> float | None:
+    """Return what a task has cost, by its log, in US dollars; None if a price is unknown."""
+    if not (client.home.task(task) / LOG_NAME).exists():
+        return 0.0
+    return fold_events(client.past(task)).budget.cost
 
 
 async def _wait_for_end(client: Client, task: str, after: int) -> ev.OwnCommandEnded:

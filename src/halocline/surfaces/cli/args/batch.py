@@ -1,5 +1,7 @@
 """Arguments of `halo batch`."""
 
+import argparse
+
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
 from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_command, parse_positive, positive_int
 from halocline.surfaces.cli.args.run import ALLOWED_TOOLS, TRUST_CODE
@@ -13,6 +15,8 @@ EVAL = "Run tasks with several models, several times each, as halo batch does, a
 TASKS = "a file of JSON lines, a folder of Harbor tasks, or - for standard input; without it, --name continues a batch"
 AGAIN = "run these once more: failed, or the ID of an item; repeatable"
 KEEP = "which places to keep when their items have ended (default: all)"
+ON = "run the items on the nodes of a Ray cluster: of this machine's, or by the server of Ray's client at HOST:PORT"
+NODE_TIMEOUT = "a node that does not answer for so long has lost its items, which begin again on others (default: 60)"
 REPORT = "also write the report to FILE.json or FILE.html; repeatable"
 
 
@@ -56,12 +60,30 @@ def _add_options(parser: Parser) -> Parser:
         metavar="COMMAND",
         help="the command that accepts results, for items without one",
     )
+    _add_cluster(parser)
     _add_results(parser)
     add_model_options(parser)
     _add_rules(parser)
     add_system_prompt_options(parser)
     add_network_options(parser)
     return parser
+
+
+def _add_cluster(parser: Parser) -> None:
+    """Add the options about a cluster that runs the items."""
+    add = parser.add_argument
+    add("--on", type=parse_cluster, metavar="ray[://HOST:PORT]", help=ON)
+    add("--nodes", type=positive_int, metavar="N", help="how many nodes Ray is to bring (default: all that there are)")
+    add("--node-timeout", type=parse_positive, default=60.0, metavar="SECONDS", help=NODE_TIMEOUT)
+
+
+def parse_cluster(text: str) -> str:
+    """Return the address of a cluster, as Ray reads it."""
+    if text == "ray":
+        return "auto"
+    if not text.startswith("ray://"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no cluster: ray, or ray://HOST:PORT")
+    return text
 
 
 def _add_results(parser: Parser) -> None:

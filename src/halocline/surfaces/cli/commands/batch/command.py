@@ -9,13 +9,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.batch import evaluation, harbor, predictions, report
+from halocline.batch import evaluation, fleet, harbor, predictions, report
 from halocline.batch.folders import check_source, find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
+from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Queue, Standing, read_queue
-from halocline.batch.run import Batch
-from halocline.batch.work import Clients, Manner
+from halocline.batch.run import Batch, Runner
+from halocline.batch.work import Clients, Manner, Worker
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
@@ -64,6 +65,8 @@ def command(arguments: argparse.Namespace) -> int:
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
     if missing := next((one for one in ours if one.accept_files and not Path(one.accept_files).is_dir()), None):
         raise UsageError(f"Item {missing.id!r}: there is no folder {missing.accept_files}.", "They are for acceptance.")
+    if arguments.on:
+        _check_nodes(arguments, ours)
     if arguments.dry_run:
         return _show_plan(folder, ours)
     if arguments.tasks not in ("", "-") and not arguments.name:
@@ -118,6 +121,11 @@ def _complete(item: Item, arguments: argparse.Namespace) -> Item:
     return replace(item, folder=folder, place=place, accept=item.accept or arguments.accept or "")
 
 
+def _check_nodes(arguments: argparse.Namespace, items: Sequence[Item]) -> None:
+    """Raise UsageError for what no node of a cluster can do."""
+    fleet.opening.check_fleet(items, _manner_of(arguments))
+
+
 def _name_after(given: str, command: str) -> str:
     name = Path(given).expanduser().absolute().stem if given not in ("", "-") else ""
     return f"{name}-eval" if name and command == "eval" else name
@@ -154,20 +162,37 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
                 "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
             )
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
-        manner = _manner_of(arguments)
-        batch = Batch(
-            queue,
-            LocalPlaces(place_folder(folder, os.environ), folder, os.environ),
-            manner,
-            clients=Clients(manner, Path.cwd()),
-            at_once=arguments.at_once,
-            max_total_cost=arguments.max_total_cost,
-            note=progress.note,
-            only=frozenset(wanted),
-        )
+        runner = await _open_runner(arguments, queue, items, progress)
+        batch = Batch(queue, runner, at_once=arguments.at_once, note=progress.note, only=frozenset(wanted))
         with progress.show(batch), handle_signals(lambda number: batch.stop()):
             is_stopped = await batch.run()
         return _finish(arguments, queue, wanted, batch, is_stopped=is_stopped)
+
+
+async def _open_runner(
+    arguments: argparse.Namespace, queue: Queue, items: Sequence[Item], progress: Progress
+) -> Runner:
+    """Return what runs the items: this process, or a cluster. Raises UsageError."""
+    manner, purse = _manner_of(arguments), Purse(arguments.max_total_cost)
+    if arguments.on:
+        return await fleet.opening.open_fleet(
+            arguments.on,
+            queue,
+            items,
+            manner,
+            open_client(manner.choices, "batch"),
+            purse,
+            nodes=arguments.nodes,
+            patience=arguments.node_timeout,
+            at_once=arguments.at_once,
+            note=progress.note,
+        )
+    places = LocalPlaces(place_folder(queue.folder, os.environ), queue.folder, os.environ)
+    worker = Worker(queue, places, Clients(manner, Path.cwd()), manner, purse, progress.note)
+    for one in [queue.items[item.id] for item in items]:
+        if one.node and not one.outcome:  # its place is on a node
+            await queue.lose(one.item.id, worker.read_cost(one))
+    return worker
 
 
 def _list_again(queue: Queue, wanted: Sequence[str], again: Sequence[str]) -> list[str]:
