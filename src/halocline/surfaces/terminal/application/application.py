@@ -111,6 +111,7 @@ class LiveApplication:
             color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
+            terminal_size_polling_interval=None,
             input=self._open_keyboard(search),
             output=self._output,
         )
@@ -121,7 +122,7 @@ class LiveApplication:
         app.key_processor.after_key_press += lambda processor: after_key()
         app.after_render += self._note_frame
         if not self._full_screen:
-            app.on_resize = self._note_size
+            app.on_resize = self._renderer.on_resize = self._note_size
         self._app = app
         self._running = asyncio.create_task(app.run_async(handle_sigint=False, set_exception_handler=False))
         self._running.add_done_callback(self._end)
