@@ -1,6 +1,8 @@
 """A view of a conversation: a screen on a terminal, plain text elsewhere, JSON for programs."""
 
+import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -131,6 +133,9 @@ class ScreenView(View):
 
     _screen: "Screen"
 
+    def follow_task(self, client: "Client", task: str) -> None:
+        self._screen.activity.is_own = partial(is_own, client, task)
+
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         self._screen.recall(past, fold_events(past))
 
@@ -138,15 +143,18 @@ class ScreenView(View):
         self._screen.begin_anew()
 
     def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
-        from halocline.surfaces.terminal.drawing.call_cards import Foreign
-
-        self._screen.foreign = Foreign(markdown, collapse)
+        self._screen.show_foreign(markdown=markdown, collapse=collapse)
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
 
     def show_reply(self, text: str) -> None:
         self._screen.show_reply(text)
+
+
+def is_own(client: "Client", task: str, name: str) -> bool:
+    """True if a task's log names this client so: with its process, where another one runs the task."""
+    return name == (f"{client.name} {os.getpid()}" if client.is_attached(task) else client.name)
 
 
 def show_answer(answer: "SlashAnswer", view: View) -> None:

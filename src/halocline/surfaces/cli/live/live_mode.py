@@ -30,7 +30,6 @@ from halocline.surfaces.cli.live.own_keys import read_own_keys
 from halocline.surfaces.cli.live.own_status import OwnStatusLine
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.session import user_shell
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
@@ -113,7 +112,7 @@ class LiveMode(ScreenView):
         if self._session.client is None:
             self._session.start(self._session.watch_other_tasks())
         self._session.follow_task(client, task)
-        self._screen.activity.is_own = partial(user_shell.is_own, client, task)
+        super().follow_task(client, task)
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
         signs = client.terminal_settings

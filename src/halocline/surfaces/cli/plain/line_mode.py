@@ -20,7 +20,6 @@ from halocline.protocol.state.state import State
 from halocline.surfaces.cli.plain.line_menu import LineMenu
 from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.cli.plain.questions import can_draw
-from halocline.surfaces.cli.session import user_shell
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.queue_lines import list_queue_lines
@@ -82,7 +81,7 @@ class LineMode(ScreenView):
         self._screen.close()
 
     def follow_task(self, client: Client, task: str) -> None:
-        self._screen.activity.is_own = partial(user_shell.is_own, client, task)
+        super().follow_task(client, task)
         settings = client.terminal_settings
         self._lines.person.how = settings.notify if sys.stdout.isatty() else "off"
         self._lines.person.command, self._lines.editor = settings.notify_command, settings.editor

@@ -165,6 +165,9 @@ class Screen:
         body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))
         self._print(Wide(body) if diffs else body)
 
+    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
+        self.foreign = Foreign(markdown, collapse)
+
     def list_options(self, body: RenderableType) -> None:
         """Print options below what is asked."""
         self._out.status.set(None)
