@@ -217,7 +217,7 @@ class TaskList:
             wanted = Condition(partial(self._card.wants, key)) & ~self._field.is_open
             self._bind_key(keys, key, partial(self._press_card, key), wanted)
         goes_back = Condition(lambda: self._card.can_go_back) & ~self._field.is_open
-        self._bind_key(keys, "escape", lambda: self._card.card and self._card.card.stop(), goes_back)
+        self._bind_key(keys, "escape", self._press_back, goes_back)
         self._bind_key(keys, "enter", partial(self._field.end, takes=True), self._field.is_open)
         for name in ("escape", "c-c"):
             self._bind_key(keys, name, partial(self._field.end, takes=False), self._field.is_open)
@@ -254,6 +254,10 @@ class TaskList:
     def _press_card(self, key: str) -> None:
         if self._card.card:
             self._card.card.press(key)
+
+    def _press_back(self) -> None:
+        if self._card.card:
+            self._card.card.stop()
 
     def _before_key(self) -> None:
         """A key that another one follows at once is part of a word, and decides nothing."""

@@ -37,12 +37,8 @@ def bind_unused_keys(suspend: Callable[[], Awaitable[None]]) -> KeyBindings:
 
     for name in ALL_KEYS:
         if re.fullmatch(_WITHOUT_MEANING, name):
-            bindings.add(name)(_do_nothing)
+            bindings.add(name)(lambda event: None)
     return bindings
-
-
-def _do_nothing(event: KeyPressEvent) -> None:
-    return
 
 
 def split_search(typed: str) -> tuple[str, str]:
