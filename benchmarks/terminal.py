@@ -4,7 +4,8 @@ A model server sends 1,000 text deltas a second while a person types. Measured: 
 for each byte of text, the time from a key to its echo, the memory at the prompt, and how long the prompt takes to
 appear beside the first request of `halo -p`. Also the CPU time of a second in which nothing happens, at the prompt and
 below a card, and the five edits of one reply, allowed by a person who presses a key `REACTION` seconds after each card
-stands there: from the first card to the end of the turn. It needs Linux, because it reads `/proc`.
+stands there, as well as commands, web pages and calls of an MCP server: from the first card to the end of the turn. It
+needs Linux, because it reads `/proc`.
 """
 
 import fcntl
@@ -22,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 
@@ -35,7 +37,7 @@ EDITS, TRIES = 5, 3
 IDLE = 5.0
 """Seconds for which nothing happens."""
 GOALS = {"core": 30.0, "bytes": 3.0, "echo": 16.0, "echo_95": 40.0, "memory": 70.0, "prompt": 1.6, "frame": 1.5}
-GOALS |= {"idle": 15.0, "idle_card": 15.0, "five": 3.0, "five_commands": 3.0}
+GOALS |= {"idle": 15.0, "idle_card": 15.0, "five": 3.0, "five_commands": 3.0, "five_pages": 3.0, "five_mcp": 3.0}
 PIECES = (
     "The parser reads each token once and keeps what it made of it in a cache that is never cleared. ",
     "Then **another** sentence with `code` follows, and a third one that is a little longer than the first.\n\n",
@@ -210,18 +212,46 @@ def measure_decisions(home: str) -> dict[str, float]:
     terminal.close()
     keys = {"five": "s", "five_enter": "\r" * EDITS, "five_singly": "y" * EDITS}
     paces = {name: min(_measure_pace(home, pressed) for _ in range(TRIES)) for name, pressed in keys.items()}
-    others = min(_measure_commands(home) for _ in range(TRIES))
-    return {"idle": idle, "idle_card": idle_card, **paces, "five_commands": others}
+    others = {name: min(_measure_calls(home, *call) for _ in range(TRIES)) for name, call in list_calls(home).items()}
+    return {"idle": idle, "idle_card": idle_card, **paces, **others}
 
 
-def _measure_commands(home: str) -> float:
-    """Seconds from the first card to the end of the turn, with Enter for each of as many commands."""
-    call = '[[turn.call]]\ntool = "execute_command"\narguments = {{ command = "mkdir made-{}" }}\n'
+class Pages(BaseHTTPRequestHandler):
+    """Answers each request with a page."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"A page.")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def list_calls(home: str) -> dict[str, tuple[str, str]]:
+    """Calls that are no edits, each numbered, with what its card shows: of commands, web pages and an MCP server."""
+    server = Path(__file__).with_name("numbers_server.py")
+    servers = {"mcpServers": {"numbers": {"command": sys.executable, "args": [str(server)]}}}
+    Path(home, "mcp.json").write_text(json.dumps(servers))
+    call = '[[turn.call]]\ntool = "{}"\narguments = {{{{ {} }}}}\n'
+    pages = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    return {
+        "five_commands": (call.format("execute_command", 'command = "mkdir made-{}"'), "creates made-{}"),
+        "five_pages": (call.format("web_fetch", f'url = "http://127.0.0.1:{pages.server_port}/page-{{}}"'), "page-{}"),
+        "five_mcp": (call.format("numbers__note", 'text = "note-{}"'), "note-{}"),
+    }
+
+
+def _measure_calls(home: str, call: str, card: str) -> float:
+    """Seconds from the first card to the end of the turn, with Enter for each of as many calls."""
     terminal = _open(home, call)
     terminal.type("go\r")
     first = 0.0
     for number in range(EDITS):
-        shown = terminal.read_until(lambda text, shown=f"creates made-{number}": shown.encode() in text, 30)
+        title = card.format(number).encode()
+        shown = terminal.read_until(lambda text, title=title: title in text, 30)
         first = first or shown
         if not number:
             terminal.read_until(lambda text: "↑↓ or a key".encode() in text, 30)
@@ -319,6 +349,8 @@ LABELS = {
     "five_enter": "five edits of a reply, allowed by Enter for each, s",
     "five_singly": "five edits of a reply, allowed by a letter for each, s",
     "five_commands": "five commands of a reply, allowed by Enter for each, s",
+    "five_pages": "five web pages of a reply, allowed by Enter for each, s",
+    "five_mcp": "five calls of an MCP server of a reply, allowed by Enter for each, s",
     "prompt": "time to the screen beside the first request of halo -p",
     "prompt_s": "time to the screen, s",
     "request_s": "time to the first request of halo -p, s",

@@ -32,7 +32,7 @@ NAMING = {
     "surfaces/web/task_watch.py": "tells its own tasks from those of other processes, by the lock of each",
     "batch/shells.py": "a name in a container or on a machine that no other process writes to",
     "runtime/own_program.py": "its own parents, now",
-    "surfaces/cli/session/user_shell.py": "tells its own commands by the name that the task socket gives this process",
+    "surfaces/terminal/view.py": "tells its own commands by the name that the task socket gives this process",
     "surfaces/cli/background/process.py": "tells in its output which process ran a task",
     "runtime/attach/server.py": "tells a person where a task runs",
     "hosts/keeper.py": "its own descendants, now",

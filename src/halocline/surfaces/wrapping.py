@@ -5,6 +5,8 @@ What must stay true: it breaks where rich breaks, so that a text that grows does
 
 from halocline.protocol.patterns import compile_later
 
+Fragments = list[tuple[str, str]]
+"""A line in pieces, each after its style."""
 _WORD = compile_later(r"\s*\S+\s*")
 
 
@@ -25,3 +27,10 @@ def wrap_line(line: str, width: int, *, folds: bool = True) -> list[str]:
         row += word
         used += cell_len(word)
     return [*rows, row]
+
+
+def cut_line(text: str, width: int) -> str:
+    """Cut a text to a number of columns."""
+    from rich.cells import cell_len, chop_cells
+
+    return text if cell_len(text) <= width else "".join(chop_cells(text, max(1, width - 1))[:1]) + "…"

@@ -54,9 +54,9 @@ async def test_it_is_looked_up_once_the_typing_rests_and_an_older_answer_is_drop
     async with asyncio.timeout(5):
         await drawn.wait()
     assert asked == ["@a.py"]
-    assert line.shown(80)[0][1] == "@a.py ~1 tokens"
+    assert line.draw_lines(80)[0][0][1] == "@a.py ~1 tokens"
     line.typed("@a.p")
-    assert line.shown(80) == []
+    assert line.draw_lines(80) == []
     line.stop()
 
 
@@ -64,6 +64,6 @@ async def test_a_text_that_mentions_nothing_is_not_looked_up():
     line = MentionedLine(lambda text: pytest.fail("asked"), lambda: None)
     line.typed("nothing")
     line.say("Something else")
-    assert line.shown(80) == [(PROBLEM, "Something else")]
+    assert line.draw_lines(80) == [[(PROBLEM, "Something else")]]
     line.typed("nothing more")
-    assert line.shown(80) == []
+    assert line.draw_lines(80) == []

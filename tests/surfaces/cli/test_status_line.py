@@ -4,6 +4,9 @@ import io
 import pytest
 from rich.console import Console
 
+from halocline.protocol import events as ev
+from halocline.surfaces.rows.transcript import Transcript
+from halocline.surfaces.terminal.drawing.activity_line import ActivityLine
 from halocline.surfaces.terminal.drawing.status_line import INTERVAL, Activity, StatusLine
 
 
@@ -143,3 +146,12 @@ async def test_what_grows_has_no_more_lines_than_there_is_room_for() -> None:
     (await drawn(terminal, 40, 4, ("+one", "+two", "+three"))).stop()
     assert "+ one" not in terminal.getvalue()
     assert "+ two" in terminal.getvalue()
+
+
+def test_a_command_of_another_client_names_its_place_and_no_keys_that_do_not_stop_it() -> None:
+    status = StatusLine(Console(file=io.StringIO(), width=80))
+    status.is_live, status.patience = True, 0.0
+    activity = ActivityLine(status, can_leave=False)
+    activity.is_own = lambda client: False
+    activity.follow(ev.OwnCommandStarted("!1", "make", "cli 7"), Transcript(), ())
+    assert status.words(80) == "running !make · in another terminal"

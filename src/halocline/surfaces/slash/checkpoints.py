@@ -61,7 +61,7 @@ async def answer_undo(context: SlashContext, rest: str) -> SlashAnswer:
     client, task, workspace = context.client, context.task, context.workspace
     step = await find_undo_target(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
     if step is None:
-        return "Nothing to undo: the files match all checkpoints of this task."
+        return "Nothing to undo: no file differs from what this task last saved. To go further back: /checkpoint"
     return await _put_back(f"{task}/{step.to.n}", step.plan, context, step.to.label)
 
 
@@ -69,7 +69,7 @@ async def _put_back(name: str, plan: RestorePlan, context: SlashContext, label: 
     if not plan.changes:
         reason = explain_no_change(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
         return "\n".join([*describe_plan(plan), reason])
-    title = f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:"
+    title = f"The files would be as at checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:"
     context.view.say("\n".join([title, *describe_plan(plan)]))
     if not await ask_yes_no(context.view, f"{YES}?", YES, NO):
         return "Nothing was changed."

@@ -1,12 +1,15 @@
 """A view of a conversation: a screen on a terminal, plain text elsewhere, JSON for programs."""
 
+import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import slash
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from halocline.surfaces.slash.context import SlashAnswer
     from halocline.surfaces.terminal.asking.decision import Decision
     from halocline.surfaces.terminal.composing.prompt import Prompt
+    from halocline.surfaces.terminal.drawing.screen import Screen
 
 UNANSWERED = "Some actions needed approval and were not done, because no one could give it."
 APPROVE = "Run halo on a terminal to be asked, or choose a mode that asks less with --approval-mode."
@@ -122,6 +126,35 @@ class View(Protocol):
     def offer_background(self, leave: Callable[[], object] | None) -> None:
         """Set the action of Ctrl-B, such as moving a command to the background; None disables the key."""
         return
+
+
+class ScreenView(View):
+    """A view that prints rows on its `_screen`."""
+
+    _screen: "Screen"
+
+    def follow_task(self, client: "Client", task: str) -> None:
+        self._screen.activity.is_own = partial(is_own, client, task)
+
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        self._screen.recall(past, fold_events(past))
+
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
+    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
+        self._screen.show_foreign(markdown=markdown, collapse=collapse)
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        self._screen.say(text, diffs)
+
+    def show_reply(self, text: str) -> None:
+        self._screen.show_reply(text)
+
+
+def is_own(client: "Client", task: str, name: str) -> bool:
+    """True if a task's log names this client so: with its process, where another one runs the task."""
+    return name == (f"{client.name} {os.getpid()}" if client.is_attached(task) else client.name)
 
 
 def show_answer(answer: "SlashAnswer", view: View) -> None:

@@ -40,7 +40,7 @@ def test_nothing_is_written_where_the_settings_say_so() -> None:
     terminal = Terminal()
     shown = signs(terminal, title=False, progress=False, notify="off")
     shown.change_state("waiting")
-    shown.call_person("needs your approval")
+    shown.person.call("needs your approval")
     shown.close()
     assert terminal.text == ""
 
@@ -53,7 +53,7 @@ def test_a_person_who_is_away_is_called(monkeypatch: pytest.MonkeyPatch, notify:
     for name in ("TMUX", "VTE_VERSION", "KITTY_WINDOW_ID"):
         monkeypatch.delenv(name, raising=False)
     terminal = Terminal()
-    signs(terminal, title=False, notify=notify).call_person("needs your approval:\nrm")
+    signs(terminal, title=False, notify=notify).person.call("needs your approval:\nrm")
     assert terminal.text == text
 
 
@@ -76,7 +76,7 @@ async def test_a_card_that_is_decided_elsewhere_calls_no_one() -> None:
     terminal = Terminal()
     shown = OutsideSigns(terminal.append, away=0.05)
     shown.configure("/x", title=False, progress=False, notify="bell")
-    shown.call_person("needs your approval")
+    shown.person.call("needs your approval")
     shown.change_state("waiting")
     shown.change_state("working")
     await asyncio.sleep(0.1)
@@ -93,7 +93,7 @@ async def test_a_command_of_the_person_calls_instead_and_the_code_does_if_it_fai
     for command in (f"printf '%s' \"$1\" > '{tmp_path}/said'", "exit 3"):
         shown = OutsideSigns(terminal.append, away=0.0)
         shown.configure("/x", title=False, progress=False, notify="desktop", command=command)
-        shown.call_person("needs your approval:\n$(rm x)")
+        shown.person.call("needs your approval:\n$(rm x)")
         while not (terminal if command == "exit 3" else files_in(tmp_path)):
             await asyncio.sleep(0.01)
     assert (tmp_path / "said").read_text() == "Halocline needs your approval: $(rm x)"

@@ -5,8 +5,8 @@ from rich.cells import cell_len
 from halocline.surfaces.board.entries import UNKNOWN, BoardRow, Group
 from halocline.surfaces.board.worktrees import Standing
 from halocline.surfaces.figures import format_age
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.application.status_bar import LITTLE_LEFT, shorten_folder
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 NARROW = 100
 """Columns below which the facts of a task have a line of their own."""

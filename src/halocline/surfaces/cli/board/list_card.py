@@ -19,7 +19,6 @@ from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.board.line_field import LineField
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.rows.kinds import CallRow, QuestionRow
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.asking.approval_prompt import ALLOWING, MOST_OPTIONS
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Kind, Options
 from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -28,6 +27,7 @@ from halocline.surfaces.terminal.drawing.approval_card import approval_card
 from halocline.surfaces.terminal.drawing.call_cards import WHOLE, indent_cards
 from halocline.surfaces.terminal.drawing.diff_view import diff_view
 from halocline.surfaces.terminal.drawing.theme import Safe, ThemeChoice
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 BACK = "back"
 _CONFIRMING = ("y",)

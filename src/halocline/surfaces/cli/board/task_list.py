@@ -24,10 +24,9 @@ from halocline.surfaces.cli.board.line_field import LineField
 from halocline.surfaces.cli.board.list_card import ListCard
 from halocline.surfaces.cli.session.signals import SIGNALS
 from halocline.surfaces.figures import format_plural
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.layout import build_style, join_lines
-from halocline.surfaces.wrapping import wrap_line
+from halocline.surfaces.wrapping import Fragments, cut_line, wrap_line
 
 AGES = 20.0
 """Seconds after which the ages are drawn again."""
@@ -217,18 +216,11 @@ class TaskList:
         for key in string.ascii_letters + string.digits:
             wanted = Condition(partial(self._card.wants, key)) & ~self._field.is_open
             self._bind_key(keys, key, partial(self._press_card, key), wanted)
-        self._bind_key(
-            keys, "escape", self._press_back, Condition(lambda: self._card.can_go_back) & ~self._field.is_open
-        )
+        goes_back = Condition(lambda: self._card.can_go_back) & ~self._field.is_open
+        self._bind_key(keys, "escape", self._press_back, goes_back)
         self._bind_key(keys, "enter", partial(self._field.end, takes=True), self._field.is_open)
         for name in ("escape", "c-c"):
             self._bind_key(keys, name, partial(self._field.end, takes=False), self._field.is_open)
-
-        @keys.add("c-z")
-        async def suspend(event: KeyPressEvent) -> None:
-            if self._app:
-                await self._app.suspend()
-
         return keys
 
     def _list_actions(self) -> dict[tuple[str, ...], Callable[[], object]]:

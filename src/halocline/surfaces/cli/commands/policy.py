@@ -15,8 +15,8 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import fold_text, print_raw
 from halocline.surfaces.figures import EFFECTS, format_plural
 from halocline.surfaces.sanitize import reveal
@@ -195,7 +195,7 @@ def _count_verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
-    task = arguments.task or choose_task(client.tasks.open_client(client.options.Choices()))
+    task = arguments.task or pickers.task_picker.choose_task(client.tasks.open_client(client.options.Choices()))
     rows = desk.audit(task)
     if arguments.json:
         return _as_lines(rows)

@@ -8,9 +8,8 @@ from rich.cells import cell_len
 
 from halocline.surfaces.cli.live.decision_keys import BEAT, ENTER, NONE, CalmClock, DecisionKeys, Opener
 from halocline.surfaces.sanitize import reveal
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.asking.menu import ESCAPE, NO_ANSWER, Brief, Kind, TypedAnswer, find_option
-from halocline.surfaces.wrapping import wrap_line
+from halocline.surfaces.wrapping import Fragments, cut_line, wrap_line
 
 SAFE_KEYS = ("n",)
 """Options that are selected at first: they allow nothing. Where there are none, nothing is selected."""

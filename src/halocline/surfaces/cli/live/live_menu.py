@@ -39,7 +39,7 @@ class LiveMenu:
         self._chosen_at = 0.0
 
     def call_person(self, text: str) -> None:
-        self._outside.call_person(text)
+        self._outside.person.call(text)
 
     async def choose(
         self,

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
@@ -15,9 +16,7 @@ from halocline.client.themes import Theme
 from halocline.first_frame import FirstFrame
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks
@@ -31,7 +30,6 @@ from halocline.surfaces.cli.live.own_keys import read_own_keys
 from halocline.surfaces.cli.live.own_status import OwnStatusLine
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.session import user_shell
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
@@ -45,29 +43,29 @@ from halocline.surfaces.terminal.asking.edit_batch import EditBatch
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, type_keys
 from halocline.surfaces.terminal.composing.prompt_history import hide_key, is_provider
-from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
-from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View, show_answer
+from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, ScreenView, show_answer
 
 
-class LiveMode(View):
+class LiveMode(ScreenView):
     """The view of a conversation on the live screen. A person is there."""
 
     asks = draws = shows_beside = True
+    _screen: LiveScreen
 
     def __init__(self, frame: FirstFrame | None = None) -> None:
         self._app = LiveApplication(lambda: self._screen.print_code(), frame)
-        self.on_signal: Callable[[int], None] | None = self._app.end_by
+        self.on_signal: Callable[[int], None] | None = self._app.terminal.end_by
         console = Console(file=RowFile(self._app.print_above), force_terminal=True, highlight=False)
         self._theme = ThemeChoice(console)
         self._app.on_background = self._theme.learn_background
         self._activity = LiveActivity(console, self._app.request_frame)
         self._screen = LiveScreen(console, self._activity, can_leave=True)
-        self._screen.is_holding = lambda: self._app.is_holding
+        self._screen.is_holding = lambda: self._app.renderer.is_holding
         self._session = LiveSession(self.say, self._app.request_frame)
         self._composer = LiveComposer(self._app.request_frame)
         self._outside = OutsideSigns(self._app.write_signal)
-        self._activity.on_long = lambda text: self._outside.call_person(f"is still {text}")
+        self._activity.on_long = lambda text: self._outside.person.call(f"is still {text}")
         self._app.undo_signs = self._outside.undo_codes
         app = self._app
         self._menu = LiveMenu(self._session, self._composer, self._outside, app.release_terminal, app.print_rows)
@@ -114,7 +112,7 @@ class LiveMode(View):
         if self._session.client is None:
             self._session.start(self._session.watch_other_tasks())
         self._session.follow_task(client, task)
-        self._screen.activity.is_own = partial(user_shell.is_own, client, task)
+        super().follow_task(client, task)
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
         signs = client.terminal_settings
@@ -148,15 +146,6 @@ class LiveMode(View):
         self._keys = bind_keys(self._actions, self._session, self._composer, own)
         return own.problems
 
-    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
-        self._screen.recall(past, fold_events(past))
-
-    def begin_anew(self) -> None:
-        self._screen.begin_anew()
-
-    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
-        self._screen.foreign = Foreign(markdown, collapse)
-
     def show(self, event: ev.Event) -> None:
         """Show the next event."""
         if self._session.takes_own_switch(event):
@@ -173,12 +162,9 @@ class LiveMode(View):
                     self._composer.put_back_due()
                 self._session.is_stopping = False
                 self._outside.change_state("idle")
-                self._outside.call_person("is done")
+                self._outside.person.call("is done")
                 self._lines.look_up_branch()
         self._app.request_frame()
-
-    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
-        self._screen.say(text, diffs)
 
     def choose_theme(self, theme: Theme) -> None:
         self._theme.choose(theme)
@@ -192,9 +178,6 @@ class LiveMode(View):
 
     def expect_form(self, schema: JsonObject | None) -> None:
         self._session.schema = schema
-
-    def show_reply(self, text: str) -> None:
-        self._screen.show_reply(text)
 
     def copy_text(self, text: str) -> str:
         if code := make_code(text):
@@ -292,8 +275,8 @@ class LiveMode(View):
         self._had_text = bool(self._composer.text)
 
     def _after_key(self) -> None:
-        self._outside.note_key()
-        self._session.note_key()
+        self._outside.person.note_key()
+        self._session.typed_at = time.monotonic()
         if card := self._session.card:
             card.note_key(has_text=self._had_text)
 

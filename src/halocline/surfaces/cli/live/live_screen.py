@@ -12,12 +12,11 @@ from halocline.surfaces.rows.fold import fold_event
 from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal import drawing
-from halocline.surfaces.terminal.application.activity import Fragments
 from halocline.surfaces.terminal.application.layout import translate_style
 from halocline.surfaces.terminal.drawing import cards
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import WIDEST, Safe, line
-from halocline.surfaces.wrapping import wrap_line
+from halocline.surfaces.wrapping import Fragments, wrap_line
 
 LONGEST_TAIL = 4_000
 """Most characters of an unfinished block that are drawn."""
@@ -54,13 +53,13 @@ class LiveScreen(Screen):
         return self._held
 
     def _draw_end(self, width: int, rows: int) -> Sequence[Fragments]:
-        text, is_code = self._stream.unfinished(rows * 4)
+        text, is_code = self._stream.blocks.unfinished(rows * 4)
         if not text.strip():
             return ()
         if (key := (text, width)) != self._unfinished[0]:
             self._unfinished = key, self._draw_block(text[-LONGEST_TAIL:], width, is_code=is_code)
         drawn, step = self._unfinished[1], max(1, rows // 2)
-        above: list[Fragments] = [] if self._stream.continues_code else [[("", "")]]
+        above: list[Fragments] = [] if self._stream.blocks.continues_code else [[("", "")]]
         return [*above, *drawn[-(-max(0, len(drawn) - rows) // step) * step :]]
 
     def _draw_block(self, text: str, width: int, *, is_code: bool) -> list[Fragments]:
@@ -77,7 +76,7 @@ class LiveScreen(Screen):
 
     def print_code(self) -> None:
         """Print the lines of code that are complete, before their block is."""
-        if taken := self._stream.take_code():
+        if taken := self._stream.blocks.take_code():
             self._print_looks()
             self._replies.print_code(taken[0], is_first=taken[1])
 

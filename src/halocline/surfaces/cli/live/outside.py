@@ -32,7 +32,7 @@ class OutsideSigns:
 
     def __init__(self, write: Callable[[str], None], away: float = AWAY) -> None:
         self._write = write
-        self._person = PersonCall(write, away)
+        self.person = PersonCall(write, away)
         self._title = ""
         self._state = "idle"
         self._folder = ""
@@ -42,14 +42,11 @@ class OutsideSigns:
     def configure(self, folder: str, *, title: bool, progress: bool, notify: str, command: str = "") -> None:
         """Begin with the settings and the folder of the task."""
         self._folder = os.path.basename(folder) or folder
-        self._person.how, self._person.command, self._shows_progress = notify, command, progress
+        self.person.how, self.person.command, self._shows_progress = notify, command, progress
         if title and not self._sets_title:
             self._write(_SAVE_TITLE)
         self._sets_title = title
         self._show_title()
-
-    def note_key(self) -> None:
-        self._person.note_key()
 
     def change_state(self, state: str) -> None:
         """Show that the task is idle, working or waiting for an answer."""
@@ -57,18 +54,14 @@ class OutsideSigns:
             return
         self._state = state
         if state == "working":
-            self._person.stop()
+            self.person.stop()
         self._show_title()
         if self._shows_progress:
             self._write(_PROGRESS[state])
 
-    def call_person(self, text: str) -> None:
-        """Notify a person who types nothing for a while, before or after this."""
-        self._person.call(text)
-
     def close(self) -> None:
         """Give the title back, end the progress, and call no one any more."""
-        self._person.stop()
+        self.person.stop()
         if codes := self.undo_codes():
             self._write(codes)
         self._state, self._sets_title = "idle", False

@@ -16,9 +16,9 @@ from halocline.protocol.state.state import State
 from halocline.surfaces.figures import context_left, format_known_cost, model_name
 from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.application.own_command import run_own_command
 from halocline.surfaces.terminal.application.status_bar import QUIET, shorten_folder
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 INTERVAL = 1.0
 """Seconds between two starts of the command."""

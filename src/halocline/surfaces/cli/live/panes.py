@@ -15,10 +15,10 @@ from halocline.surfaces.cli.live.own_status import OwnStatusLine, read_facts
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.queue_lines import list_queue_lines
-from halocline.surfaces.terminal.application.activity import Fragments, LiveActivity, cut_line
+from halocline.surfaces.terminal.application.activity import LiveActivity
 from halocline.surfaces.terminal.application.choice_list import draw_choices
 from halocline.surfaces.terminal.application.status_bar import Fact, fit_facts, status_facts
-from halocline.surfaces.wrapping import wrap_line
+from halocline.surfaces.wrapping import Fragments, cut_line, wrap_line
 
 PROMPT_HINTS: Sequence[str] = (
     "Ask anything · @ files · / commands · ! shell · Shift-Tab: {next} · ? keys",
@@ -131,7 +131,7 @@ class PaneLines:
         lines: list[Fragments] = []
         if (request := self._composer.request) and request.label:
             lines.append([("class:accent", cut_line(request.label, width - 1))])
-        lines += _split_fragments(self._composer.mentions.shown(width - 3))
+        lines += self._composer.mentions.draw_lines(width - 3)
         if self._session.notice:
             lines += [[("class:warn", line)] for line in wrap_line(self._session.notice, width - 1)]
         return lines
@@ -178,13 +178,3 @@ def _draw_keys(rows: Sequence[tuple[str, str]], width: int) -> list[Fragments]:
         filling = " " * (room - LABEL_WIDTH - 4 - cell_len(meaning)) if at < height else ""
         drawn[at % height] += [("class:accent", f"  {label} "), ("class:quiet", f"{meaning}{filling} ")]
     return drawn
-
-
-def _split_fragments(fragments: Fragments) -> list[Fragments]:
-    """Split fragments at line breaks."""
-    lines: list[Fragments] = [[]] if fragments else []
-    for style, text in fragments:
-        first, *others = text.split("\n")
-        lines[-1].append((style, first))
-        lines += [[(style, other)] for other in others]
-    return lines

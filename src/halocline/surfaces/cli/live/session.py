@@ -116,9 +116,6 @@ class LiveSession:
         self._jobs: set[asyncio.Task[None]] = set()
         self._delivering = asyncio.Lock()
 
-    def note_key(self) -> None:
-        self.typed_at = time.monotonic()
-
     async def wait_for_silence(self) -> None:
         """Wait until no key came for long enough that a line may be asked for."""
         left = SILENCE - (time.monotonic() - self.typed_at)
@@ -163,7 +160,7 @@ class LiveSession:
         asyncio.get_running_loop().call_soon(self.on_ready)
         try:
             prompt = await self._prompted
-            return prompt and self._in_current_mode(prompt)
+            return replace(prompt, mode=self.state.plan.mode) if prompt and self.state else prompt
         finally:
             self._prompted = None
 
@@ -280,7 +277,3 @@ class LiveSession:
         if self.notice == notice:
             self.notice = ""
             self.redraw()
-
-    def _in_current_mode(self, prompt: Prompt) -> Prompt:
-        state = self.state
-        return replace(prompt, mode=state.plan.mode) if state else prompt

@@ -15,11 +15,11 @@ from prompt_toolkit.keys import Keys
 from halocline.client.themes import Theme
 from halocline.surfaces import event_loop
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
 from halocline.surfaces.terminal.application.application import LiveApplication
 from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
 from halocline.surfaces.terminal.application.layout import LivePanes, build_style
 from halocline.surfaces.terminal.composing.prompt import type_keys
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 
 def pick_entry(title: str, entries: Sequence[PickerEntry], theme: Theme) -> str:
@@ -72,10 +72,6 @@ class ListPicker:
         bind("enter", self._pick)
         for name in ("escape", "c-c", "c-d"):
             bind(name, self._app.exit)
-
-        @keys.add("c-z")
-        async def suspend(event: KeyPressEvent) -> None:
-            await self._app.suspend()
 
         @keys.add(Keys.BracketedPaste)
         def paste(event: KeyPressEvent) -> None:

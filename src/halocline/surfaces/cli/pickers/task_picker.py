@@ -50,8 +50,10 @@ def pick_running_task(client: Client, *, plain: bool = False) -> str:
     return _pick_one(client, tasks, f"{QUESTION} These are open:", plain=plain)
 
 
-def pick_any_task(client: Client) -> str:
-    """Ask which task a command is about. Raises UsageError."""
+def choose_task(client: Client, named: str = "") -> str:
+    """Return the task that a command is about; without a name, ask. Raises UsageError, TaskNotFound."""
+    if named:
+        return client.find(named)
     if tasks := _list_from_here(client, str(workspace_of("."))):
         return _pick_one(client, tasks, f"{QUESTION} Add its ID to the command.")
     raise UsageError("There are no tasks yet.", START)

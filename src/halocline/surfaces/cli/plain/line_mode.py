@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -14,9 +14,8 @@ from rich.console import Console
 from halocline.client.tasks import Client
 from halocline.client.themes import Theme
 from halocline.protocol import events as ev
-from halocline.protocol.kinds import Diff, Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.plan_approval import QUESTION
-from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.plain.line_menu import LineMenu
 from halocline.surfaces.cli.plain.line_reader import LineReader
@@ -38,10 +37,9 @@ from halocline.surfaces.terminal.composing.prompt import (
     expand_quit_word,
     join_drafts,
 )
-from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
-from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
+from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, ScreenView
 
 PLACEHOLDER = "What should I do? @file, /command, !shell, Ctrl-D quit"
 MESSAGE_HINT = "Your message to the model. Ctrl-C: back"
@@ -50,7 +48,7 @@ PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
 """Columns and lines when output is not a terminal. With both set, rich does not look for one at each row."""
 
 
-class LineMode(View):
+class LineMode(ScreenView):
     """A conversation in the terminal's scrollback; `attended`: a person can be asked; `aloud`: it is read aloud."""
 
     def __init__(self, *, attended: bool, aloud: bool = False) -> None:
@@ -83,6 +81,7 @@ class LineMode(View):
         self._screen.close()
 
     def follow_task(self, client: Client, task: str) -> None:
+        super().follow_task(client, task)
         settings = client.terminal_settings
         self._lines.person.how = settings.notify if sys.stdout.isatty() else "off"
         self._lines.person.command, self._lines.editor = settings.notify_command, settings.editor
@@ -92,25 +91,12 @@ class LineMode(View):
             if problem and self.draws:
                 self.say(problem)
 
-    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
-        """Show the state of a resumed conversation: its modes and last messages."""
-        self._screen.recall(past, fold_events(past))
-
-    def begin_anew(self) -> None:
-        self._screen.begin_anew()
-
-    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
-        self._screen.foreign = Foreign(markdown, collapse)
-
     def show(self, event: ev.Event) -> None:
         if isinstance(event, ev.TurnStarted):
             self._offered = ""
         self._screen.show(event)
         if isinstance(event, ev.TurnStarted) and self._aloud:
             self.say(WORKING)
-
-    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
-        self._screen.say(text, diffs)
 
     def choose_theme(self, theme: Theme) -> None:
         self._theme.choose(theme)
@@ -121,9 +107,6 @@ class LineMode(View):
 
     def offer_prompt(self, text: str) -> None:
         self._offered = text
-
-    def show_reply(self, text: str) -> None:
-        self._screen.show_reply(text)
 
     def copy_text(self, text: str) -> str:
         code = make_code(text) if sys.stdout.isatty() and can_draw() else ""

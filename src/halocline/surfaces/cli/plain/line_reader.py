@@ -101,7 +101,7 @@ class LineReader:
             is_password=is_secret,
             history=history,
             multiline=history is not None,
-            key_bindings=_bind_lines(keeps=keeps) if history is not None else _bind_escape(),
+            key_bindings=_bind_keys(is_prompt=history is not None, keeps=keeps),
             prompt_continuation="  ",
             placeholder=FormattedText([("class:quiet", hint)]),
             lexer=SimpleLexer("class:prompt"),
@@ -143,10 +143,14 @@ def _write_code(code: str) -> None:
     sys.stdout.flush()
 
 
-def _bind_lines(*, keeps: bool) -> "KeyBindings":
+def _bind_keys(*, is_prompt: bool, keeps: bool) -> "KeyBindings":
+    """Bind the keys of a prompt, or the one that goes back from a line."""
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
+    if not is_prompt:
+        keys.add("escape")(lambda event: event.app.exit(exception=KeyboardInterrupt))
+        return keys
 
     @keys.add("enter")
     def send(event: "KeyPressEvent") -> None:
@@ -163,17 +167,5 @@ def _bind_lines(*, keeps: bool) -> "KeyBindings":
             event.app.exit(exception=KeyboardInterrupt)
         else:
             event.current_buffer.reset()
-
-    return keys
-
-
-def _bind_escape() -> "KeyBindings":
-    from prompt_toolkit.key_binding import KeyBindings
-
-    keys = KeyBindings()
-
-    @keys.add("escape")
-    def go_back(event: "KeyPressEvent") -> None:
-        event.app.exit(exception=KeyboardInterrupt)
 
     return keys

@@ -43,6 +43,7 @@ async def _take_part(
         code = await conversation.run(prompt, after)
         code, conversation = await follow_switches(conversation, code, client, TaskOptions(attended=True), view)
         return code, conversation.task
+    view.follow_task(client, task)
     async for event in client.events(task, after):
         view.show(event)
     return ExitCode.FINISHED, task

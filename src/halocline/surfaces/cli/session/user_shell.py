@@ -1,12 +1,12 @@
 """The user's own command (`!`)."""
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import TaskBusy
+from halocline.surfaces.terminal.view import is_own
 
 
 class OwnCommand:
@@ -44,11 +44,6 @@ class OwnCommand:
         """Let it continue as a background job."""
         if self._run:
             self._client.send(cmd.LeaveRunning(task=self._task, run=self._run))
-
-
-def is_own(client: Client, task: str, name: str) -> bool:
-    """True if a task's log names this client so: with its process, where another one runs the task."""
-    return name == (f"{client.name} {os.getpid()}" if client.is_attached(task) else client.name)
 
 
 def list_own(client: Client, task: str) -> list[ev.OwnCommandStarted]:

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rich.cells import cell_len, chop_cells
 from rich.console import Console
 
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.status_line import FRAMES, Activity, StatusLine
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 INTERVAL = 0.2
 """Seconds between two frames of the spinner."""
-Fragments = list[tuple[str, str]]
 _LINE_STYLES = {"+": "class:good", "-": "class:bad"}
 
 
@@ -24,7 +23,7 @@ class LiveActivity(StatusLine):
 
     def __init__(self, console: Console, redraw: Callable[[], None]) -> None:
         super().__init__(console)
-        self._is_live = True
+        self.is_live = True
         self._redraw = redraw
 
     def erase(self) -> None:
@@ -41,31 +40,23 @@ class LiveActivity(StatusLine):
 
     def lines(self, width: int, rows: int) -> list[Fragments]:
         """The activity and the newest lines below it, at most this many."""
-        if self._activity is None or rows < 1:
+        if self.activity is None or rows < 1:
             return []
         own = self._lines_of(self.beside, width, max(1, rows // 2)) if self.beside and rows > 1 else []
-        return self._lines_of(self._activity, width, rows - len(own)) + own
+        return self._lines_of(self.activity, width, rows - len(own)) + own
 
     def _lines_of(self, activity: Activity, width: int, rows: int) -> list[Fragments]:
         frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
         shown: list[Fragments] = [[("class:accent", f"{frame} "), ("class:quiet", self.words(width - 3, activity))]]
-        output = [_output_line(text, width) for text in activity.output()]
-        below = [*(self._grown_line(text, width) for text in activity.below), *output]
+        output = [cut_line(f"  │ {clean(text).expandtabs(4)}", width - 1) for text in activity.output()]
+        below = [*(_draw_grown(text, width) for text in activity.below), *([("class:quiet", text)] for text in output)]
         return shown + below[-(rows - 1) :][: rows - 1]
 
     def _tail(self, activity: Activity) -> str:
         """Nothing where the output of a command stands below."""
         return "" if activity.output() else super()._tail(activity)
 
-    def _grown_line(self, line: str, width: int) -> Fragments:
-        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
-        return [(_LINE_STYLES.get(line[:1], "class:quiet"), f"    {cut_line(text, width - 5)}")]
 
-
-def _output_line(line: str, width: int) -> Fragments:
-    return [("class:quiet", cut_line(f"  │ {clean(line).expandtabs(4)}", width - 1))]
-
-
-def cut_line(text: str, width: int) -> str:
-    """Cut a text to a number of columns."""
-    return text if cell_len(text) <= width else "".join(chop_cells(text, max(1, width - 1))[:1]) + "…"
+def _draw_grown(line: str, width: int) -> Fragments:
+    text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
+    return [(_LINE_STYLES.get(line[:1], "class:quiet"), f"    {cut_line(text, width - 5)}")]

@@ -81,53 +81,53 @@ class LiveApplication:
         """Returns the codes that take back signs such as the title, for an end by a signal."""
         self.on_background: Callable[[Rgb], None] = lambda color: None
         """Gets the color behind the text, if the terminal tells it."""
-        self._terminal = TerminalState(self._undo_codes, first.modes if first else None)
+        self.terminal = TerminalState(self._undo_codes, first.modes if first else None)
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
         self._style: Style = build_style(TERMINAL)
-        self._renderer = LiveRenderer(DynamicStyle(lambda: self._style), self._output)
+        self.renderer = LiveRenderer(DynamicStyle(lambda: self._style), self._output)
 
     async def start(
         self, layout: Layout, keys: KeyBindingsBase, on_key: Callable[[], None], after_key: Callable[[], None]
     ) -> None:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
-        self._terminal.quieten()
-        self.typed_before, search = split_search(self._terminal.read_typed())
+        self.terminal.quieten()
+        self.typed_before, search = split_search(self.terminal.read_typed())
         if self._first:
             self._first.erase()
         if self._has_unambiguous_keys:
             teach_sequences()
             self._output.write_raw(ENABLE)
         for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
+            asyncio.get_running_loop().add_signal_handler(number, self.terminal.end_by, number)
         app = _Application(
             layout=layout,
-            style=self._renderer.style,
-            key_bindings=merge_key_bindings([bind_unused_keys(), keys]),
+            style=self.renderer.style,
+            key_bindings=merge_key_bindings([bind_unused_keys(self.suspend), keys]),
             erase_when_done=True,
             full_screen=self._full_screen,
             editing_mode=EditingMode.EMACS,
             color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
+            terminal_size_polling_interval=None,
             input=self._open_keyboard(search),
             output=self._output,
         )
         if not self._full_screen:
-            app.renderer = self._renderer
+            app.renderer, app.on_resize = self.renderer, self._note_size
+            self.renderer.on_resize = self._note_size
         app.ttimeoutlen, app.timeoutlen = find_escape_timeout(os.environ), NEXT_KEY
         app.key_processor.before_key_press += lambda processor: on_key()
         app.key_processor.after_key_press += lambda processor: after_key()
         app.after_render += self._note_frame
-        if not self._full_screen:
-            app.on_resize = self._note_size
         self._app = app
         self._running = asyncio.create_task(app.run_async(handle_sigint=False, set_exception_handler=False))
         self._running.add_done_callback(self._end)
         asyncio.get_running_loop().add_signal_handler(signal.SIGCONT, self._take_back)
         await asyncio.sleep(0)
-        self._terminal.note_raw()
+        self.terminal.note_raw()
 
     def exit(self) -> None:
         """End the application; `wait` returns then. A second end, as by a key and a signal at once, changes nothing."""
@@ -145,7 +145,7 @@ class LiveApplication:
             self._timer.cancel()
         if self._resized:
             self._resized.cancel()
-        self._renderer.is_resizing = False
+        self.renderer.is_resizing = False
         if self._running is None or self._app is None:
             return
         asyncio.get_running_loop().remove_signal_handler(signal.SIGCONT)
@@ -153,23 +153,18 @@ class LiveApplication:
         self.exit()
         await asyncio.wait([running])
         self._write_key_mode(DISABLE)
-        self._terminal.restore()
+        self.terminal.restore()
         if not running.cancelled() and (error := running.exception()) and not isinstance(error, EOFError):
             raise error
 
-    @property
-    def is_holding(self) -> bool:
-        """True while a frame is drawn without the rows that wait, as a key asked for it just after others."""
-        return self._renderer.is_holding
-
     def print_above(self, text: str) -> None:
         """Print rows above the screen, with the next frame."""
-        self._renderer.print_above(text)
+        self.renderer.print_above(text)
         self.request_frame()
 
     def print_rows(self) -> None:
         """Print the rows that wait at once: options stand below what they are about from the first frame."""
-        self._renderer.stop_holding()
+        self.renderer.stop_holding()
         if self._timer:
             self._timer.cancel()
         self._draw()
@@ -200,10 +195,6 @@ class LiveApplication:
         if self._app:
             self._app.invalidate()
 
-    def end_by(self, number: int) -> None:
-        """End the program by a signal that nothing else handles."""
-        self._terminal.end_by(number)
-
     async def suspend(self) -> None:
         """Stop the program until the shell continues it, with the terminal as it was."""
         if self._app and not self._app._running_in_terminal:
@@ -217,7 +208,7 @@ class LiveApplication:
         async with in_terminal():
             self._write_key_mode(DISABLE)
             if quietly:
-                self._terminal.quieten()
+                self.terminal.quieten()
             try:
                 yield
             finally:
@@ -225,8 +216,8 @@ class LiveApplication:
 
     def take_typed(self) -> str:
         """Take what was typed since the terminal was released `quietly`, and not read since; from now on it echoes."""
-        typed = self._terminal.read_typed()
-        self._terminal.restore()
+        typed = self.terminal.read_typed()
+        self.terminal.restore()
         return typed
 
     def _undo_codes(self) -> str:
@@ -253,7 +244,7 @@ class LiveApplication:
 
     def _note_size(self) -> None:
         """Draw again once the size was quiet: what is drawn between two sizes ends up anywhere."""
-        self._renderer.begin_resize()
+        self.renderer.begin_resize()
         if self._resized:
             self._resized.cancel()
         self._resized = asyncio.get_running_loop().call_later(QUIET, self._end_resize)
@@ -267,14 +258,14 @@ class LiveApplication:
             self._draw_resized()
             return
         self._resized = asyncio.get_running_loop().call_later(ANSWER, self._draw_resized)
-        self._renderer.on_place = self._draw_resized
-        self._renderer.ask_place()
+        self.renderer.on_place = self._draw_resized
+        self.renderer.ask_place()
 
     def _draw_resized(self) -> None:
         if self._app and self._resized:
             self._resized.cancel()
-            self._resized, self._renderer.is_resizing = None, False
-            self._renderer.erase_resized()
+            self._resized, self.renderer.is_resizing = None, False
+            self.renderer.erase_resized()
             self.redraw()
 
     def _note_frame(self, app: Application[None]) -> None:
@@ -287,7 +278,7 @@ class LiveApplication:
         """
         was_own = time.monotonic() - self._continued_at < JUST_CONTINUED
         if self._app and not self._app._running_in_terminal and not was_own:
-            self._terminal.make_raw()
+            self.terminal.make_raw()
             self._app.renderer.reset()
             self.redraw()
 

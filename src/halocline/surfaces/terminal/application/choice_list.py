@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from halocline.protocol.values import Value
-from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.wrapping import Fragments, cut_line
 
 FILTER_HINT = "Type to filter"
 KEY_HINT = "↑↓ choose · Enter pick · Esc cancel"

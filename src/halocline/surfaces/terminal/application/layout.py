@@ -14,8 +14,8 @@ from prompt_toolkit.styles import Style
 
 from halocline.client.themes import ATTRIBUTES, Theme
 from halocline.first_frame import LEAST_RULED_ROWS
-from halocline.surfaces.terminal.application.activity import Fragments
 from halocline.surfaces.terminal.application.renderer import repeats_characters
+from halocline.surfaces.wrapping import Fragments
 
 _SEARCH = {"search": "nobold", "incsearch": "nobold underline", "incsearch.current": "nobold underline"}
 MOST_TYPED_ROWS = 10

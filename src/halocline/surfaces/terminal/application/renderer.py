@@ -24,6 +24,8 @@ HELD = 0.1
 """Seconds after rows were printed in which a frame prints no others: printing draws the whole screen again."""
 QUIET = 0.3
 """Seconds without another new size after which the screen is drawn again: tmux tells of one up to 0.25 s late."""
+PROMPT = 0.05
+"""Seconds in which a terminal has drawn what it was sent, beside those that its answers take."""
 _RULE = re.compile("─{8,}")
 _REPEATING = ("XTERM_VERSION", "VTE_VERSION", "KITTY_WINDOW_ID")
 """Variables of terminals known to repeat any character, so that a rule takes few bytes of each frame."""
@@ -74,7 +76,13 @@ class LiveRenderer(Renderer):
         self._rows: list[str] = []
         self._unfinished = ""
         self._drawn_style: Hashable = None
-        self._drawn_at = self._printed_at = 0.0
+        self._printed_at = 0.0
+        self._cells: list[int] = []
+        """The cells that each row of the screen above the cursor takes."""
+        self._cells_at = self._asked_at = 0.0
+        """When those were drawn, and when the terminal was asked where the cursor is."""
+        self._sure_for = 0.0
+        """Seconds between that drawing and the news of another size."""
         self.is_holding = False
         """True while a frame is drawn that leaves the rows that wait to the next one; what they were stays drawn."""
         self._knows_width = True
@@ -83,31 +91,35 @@ class LiveRenderer(Renderer):
         self._further = 0
         self.on_place: Callable[[], None] = lambda: None
         """Called when the terminal has told where the cursor is."""
+        self.on_resize: Callable[[], None] = lambda: None
+        """Called when a frame finds another size than the one before."""
         self._place: int | None = None
         self.is_resizing = False
         """True while the size changes: nothing is drawn then."""
 
     def begin_resize(self) -> None:
-        """The terminal has another size. What was drawn just before may have been drawn at either."""
+        """The terminal has another size. What was sent just before may have been drawn at either."""
         if not self.is_resizing:
             self.is_resizing = True
-            self._knows_width = time.monotonic() - self._drawn_at > QUIET
+            self._sure_for = time.monotonic() - self._cells_at
+            self._knows_width = self._sure_for > QUIET
 
     def ask_place(self) -> None:
         """Ask the terminal where the cursor is: rows above the window cannot be erased before it shows them again."""
-        self._place = None
+        self._place, self._asked_at = None, time.monotonic()
         self.output.ask_for_cpr()
         self.output.flush()
 
     def report_absolute_cursor_row(self, row: int) -> None:
-        self._place = row - 1
+        took, self._place = time.monotonic() - self._asked_at, row - 1
+        self._knows_width = self._knows_width or self._sure_for > PROMPT + took
         self.on_place()
 
     def erase_resized(self) -> None:
         """Remove the screen after the size changed, with those of its rows that were above the window before."""
         width, above, lost = self.output.get_size().columns, self._rows_above_cursor(), self._lost
         if self._knows_width and _wraps_on_resize():
-            own = [*lost, *self._cells_above_cursor()]
+            own = [*lost, *self._cells]
             heights = [-(-cells // width) for cells in own]
             self._further = sum(heights[: len(lost)])
             missing = above + self._further - self._place if self._place is not None else 0
@@ -115,7 +127,7 @@ class LiveRenderer(Renderer):
         elif self._place != above:  # it does not begin at the top of the window
             lost = []
         self.erase(leave_alternate_screen=False)
-        self._lost, self._further = lost, 0
+        self._lost, self._further, self._knows_width = lost, 0, True
 
     def print_above(self, text: str) -> None:
         """Queue text for the next frame; a line is printed once it is complete."""
@@ -129,6 +141,8 @@ class LiveRenderer(Renderer):
         self._printed_at = 0.0
 
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        if not is_done and self._last_screen is not None and self._last_size != self.output.get_size():
+            self.on_resize()
         if self.is_resizing and not is_done:
             return
         self.is_holding = bool(self._rows) and not is_done and time.monotonic() - self._printed_at < HELD
@@ -142,7 +156,7 @@ class LiveRenderer(Renderer):
                 self._clear()
             self._drawn_style = self.style.invalidation_hash()
             super().render(app, layout, is_done)
-            self._drawn_at, self._knows_width = time.monotonic(), True
+            self._note_cells()
             if self._last_screen is not None:
                 self._end_update()
 
@@ -200,6 +214,7 @@ class LiveRenderer(Renderer):
         self.output.cursor_up(self._rows_above_cursor() + self._further)
         self._cursor_pos = Point(x=0, y=0)
         self._last_screen = self._last_style = None
+        self._cells = []
 
     def _rows_above_cursor(self) -> int:
         """Rows between the top and the cursor that are the screen's own.
@@ -211,13 +226,15 @@ class LiveRenderer(Renderer):
         was = self._last_size.columns if self._last_size else width
         if last is None or width >= was or not (self._knows_width and _wraps_on_resize()):
             return self._cursor_pos.y
-        return sum(-(-cells // width) for cells in self._cells_above_cursor()) + self._cursor_pos.x // width
+        return sum(-(-cells // width) for cells in self._cells) + self._cursor_pos.x // width
 
-    def _cells_above_cursor(self) -> list[int]:
-        """The cells that each row of the screen above the cursor takes."""
+    def _note_cells(self) -> None:
+        """Take note of the rows drawn. A frame that changes no row's length ends where it began, at any width."""
         last = self._last_screen
         rows = [last.data_buffer[y] for y in range(self._cursor_pos.y)] if last else []
-        return [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]
+        cells = [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]
+        if cells != self._cells:
+            self._cells, self._cells_at = cells, time.monotonic()
 
 
 def _wraps_on_resize() -> bool:

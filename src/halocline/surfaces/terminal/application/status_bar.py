@@ -11,13 +11,12 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.figures import context_left, format_count, format_known_cost, format_plural, model_name
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.wrapping import Fragments
 
 LONGEST_FOLDER = LONGEST_GOAL = 40
 QUIET, LOUD, WARN = "class:quiet", "class:loud", "class:warn"
 LITTLE_LEFT = 20
 """Percent of the context window from which the rest is shown as a warning."""
-
-Fragments = list[tuple[str, str]]
 
 
 class Fact(Value, frozen=True):

@@ -3,7 +3,7 @@
 import os
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
@@ -27,17 +27,18 @@ _WITHOUT_MEANING = r"c-(s-)?(\d|page\w+)|c-f\d+|c-s-(up|down|insert|delete)|s-(e
 """Keys that prompt_toolkit names and binds to nothing: it would insert what the terminal sent for them."""
 
 
-def bind_unused_keys() -> KeyBindings:
-    """Return bindings by which keys without a meaning do nothing; any other binding of theirs goes before."""
+def bind_unused_keys(suspend: Callable[[], Awaitable[None]]) -> KeyBindings:
+    """Return bindings by which Ctrl-Z suspends, and keys without a meaning do nothing. Any others go before them."""
     bindings = KeyBindings()
+
+    @bindings.add("c-z")
+    async def act(event: KeyPressEvent) -> None:
+        await suspend()
+
     for name in ALL_KEYS:
         if re.fullmatch(_WITHOUT_MEANING, name):
-            bindings.add(name)(_do_nothing)
+            bindings.add(name)(lambda event: None)
     return bindings
-
-
-def _do_nothing(event: KeyPressEvent) -> None:
-    return
 
 
 def split_search(typed: str) -> tuple[str, str]:

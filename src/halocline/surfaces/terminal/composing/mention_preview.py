@@ -6,18 +6,16 @@ It is looked up when typing pauses; results for an older text are dropped.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from halocline.protocol.events.mentions import Mentioned
 from halocline.surfaces.figures import format_count
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.wrapping import wrap_line
+from halocline.surfaces.wrapping import Fragments, cut_line, wrap_line
 
 REST = 0.2
 """Seconds without a key before mentions are looked up."""
 QUIET, PROBLEM = "ansibrightblack", "ansiyellow"
-
-Fragments = list[tuple[str, str]]
 
 
 class MentionedLine:
@@ -52,11 +50,11 @@ class MentionedLine:
             self._asking.cancel()
         self._timer = self._asking = None
 
-    def shown(self, width: int) -> Fragments:
-        """The line, cut to the width, or a message wrapped to it; empty when there is nothing."""
+    def draw_lines(self, width: int) -> list[Fragments]:
+        """The line, cut to the width, or a message wrapped to it; none when there is nothing."""
         if self._message:
-            return [(PROBLEM, "\n".join(wrap_line(clean(self._message), width)))]
-        return describe_mentions(self._mentions, width)
+            return [[(PROBLEM, line)] for line in wrap_line(clean(self._message), width)]
+        return [describe_mentions(self._mentions, width)] if self._mentions else []
 
     def _look(self, text: str) -> None:
         self._asking = asyncio.get_running_loop().create_task(self._looked_up(text))
@@ -81,7 +79,7 @@ def describe_mentions(mentions: Sequence[Mentioned], width: int) -> Fragments:
         if cell_len(text) > room - spare and line:
             return [*line, (QUIET, f"{apart}+{left}")]
         line += [(QUIET, apart)] if apart else []
-        line.append((PROBLEM if mention.problem else QUIET, _cut_text(text, room - spare)))
+        line.append((PROBLEM if mention.problem else QUIET, cut_line(text, room - spare)))
     return line
 
 
@@ -90,7 +88,3 @@ def _describe_mention(mention: Mentioned, *, unit: bool) -> str:
     if mention.tokens is None:
         return f"{name}: {clean(mention.what)}".replace("\n", " ")
     return f"{name} ~{format_count(mention.tokens)}{' tokens' if unit else ''}"
-
-
-def _cut_text(text: str, room: int) -> str:
-    return text if cell_len(text) <= room else set_cell_size(text, max(room - 1, 0)) + "…"

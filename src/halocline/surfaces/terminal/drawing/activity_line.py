@@ -90,7 +90,8 @@ class ActivityLine:
         activity, output = self._describe_command(text, can_leave=is_own)
         if not is_own:
             place = "another terminal" if event.client[:3] == "cli" else f"halo {event.client.split(' ')[0]}"
-            activity = replace(activity, stop=f"in {place}", hint=f"/jobs stop {event.run} stops it")
+            hint = f"/jobs stop {event.run} stops it" if self._can_leave else ""
+            activity = replace(activity, stop=f"in {place}", hint=hint)
         self._own[event.run] = activity, output
 
     def _end_own(self, run: str) -> None:

@@ -70,9 +70,9 @@ class Screen:
         self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
+        """Their own commands that were passed and run, or were printed and not passed yet."""
         self._ahead: list[r.Row] = []
         """Rows that were printed, or are not to be, although others before them are not settled yet."""
-        """Their own commands that were passed and run, or were printed and not passed yet."""
         self._checkpoints = 0
         self._older: Sequence[r.Row] = ()
 
@@ -164,6 +164,9 @@ class Screen:
         """Print an answer of Halocline itself, and the changes that it shows."""
         body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))
         self._print(Wide(body) if diffs else body)
+
+    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
+        self.foreign = Foreign(markdown, collapse)
 
     def list_options(self, body: RenderableType) -> None:
         """Print options below what is asked."""
@@ -269,7 +272,8 @@ class Screen:
         if completed and row.ends_turn:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
-            self._print_message(row)
+            if not self._was_asked(row):  # else a question showed the message
+                self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
         elif (
             (completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes))
             or (completed and row.approval and row.approval.agent and self._has_shown(row))
@@ -299,11 +303,6 @@ class Screen:
         for lane in row.lanes:
             if lane.child == event.child and lane.end:
                 self._print(call_cards.lane_card(lane, details=self._details), row.call)
-
-    def _print_message(self, row: r.CallRow) -> None:
-        """Print a tool's message unless a question already showed it."""
-        if not self._was_asked(row):
-            self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
 
     def _was_asked(self, row: r.CallRow) -> bool:
         """True if the row of a question says what came of the call."""

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 
 from halocline.surfaces.figures import format_elapsed
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.theme import WIDEST
+from halocline.surfaces.wrapping import cut_line
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1
@@ -57,8 +58,10 @@ class StatusLine:
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic, *, still: bool = False) -> None:
         self._console = console
         self._clock = clock
-        self._is_live = console.file.isatty() and not console.is_dumb_terminal and not still
-        self._activity: Activity | None = None
+        self.is_live = console.file.isatty() and not console.is_dumb_terminal and not still
+        """True if the terminal can redraw a line in place."""
+        self.activity: Activity | None = None
+        """The activity shown."""
         self.beside: Activity | None = None
         """A command of the person beside the activity: keys stop it first, unless it has its own `stop`."""
         self._since = 0.0
@@ -68,16 +71,6 @@ class StatusLine:
         self._timer: asyncio.TimerHandle | None = None
         self._told = False
         self.on_long: Callable[[str], None] = lambda text: None
-
-    @property
-    def is_live(self) -> bool:
-        """True if the terminal can redraw a line in place."""
-        return self._is_live
-
-    @property
-    def activity(self) -> Activity | None:
-        """The activity shown."""
-        return self._activity
 
     def start(self) -> None:
         """Draw the line from the running event loop."""
@@ -92,10 +85,10 @@ class StatusLine:
         if activity is None:
             self._rest()
             self.erase()
-        elif self._activity is None or activity.text != self._activity.text:
+        elif self.activity is None or activity.text != self.activity.text:
             self._since, self._told = self._clock() if activity.began is None else activity.began, False
-        self._activity = activity
-        if activity and self._loop and self._is_live and not self._timer:
+        self.activity = activity
+        if activity and self._loop and self.is_live and not self._timer:
             self._timer = self._loop.call_later(self.interval, self._tick)
 
     def erase(self) -> None:
@@ -106,13 +99,13 @@ class StatusLine:
 
     def words(self, width: int, activity: Activity | None = None) -> str:
         """The line as plain text, cut to the width: first what happens, as time and keys are needed more."""
-        if (activity := activity or self._activity) is None:
+        if (activity := activity or self.activity) is None:
             return ""
         facts = self._list_facts(activity, self._clock())
         while facts and width - cell_len("".join(facts)) < LEAST_TEXT:
             facts.pop()
         after = "".join(facts)
-        text = _cut(activity.text, width - cell_len(after)) + after
+        text = cut_line(activity.text, width - cell_len(after)) + after
         if tail := clean(self._tail(activity)).replace("\n", " ").expandtabs(4).strip():
             room = width - cell_len(text) - 3
             text += f"   {_end_of(tail, room)}" if room >= 12 else ""
@@ -127,7 +120,7 @@ class StatusLine:
         if activity.until is not None:
             left = format_elapsed(ceil(max(0.0, activity.until - now)))
             return list(filter(None, [f" {left}", activity.hint and f" · {activity.hint}"]))
-        took = now - (self._since if activity is self._activity else activity.began or now)
+        took = now - (self._since if activity is self.activity else activity.began or now)
         stops = self.patience if self.beside in (None, activity) or self.beside.stop else inf
         return [
             *([f" · {format_elapsed(took)}"] if took >= 1 else []),
@@ -137,9 +130,9 @@ class StatusLine:
 
     def _tick(self) -> None:
         self._timer = None
-        if self._activity is None or self._loop is None:
+        if self.activity is None or self._loop is None:
             return
-        self._tell_if_long(self._activity)
+        self._tell_if_long(self.activity)
         self._draw()
         self._timer = self._loop.call_later(self.interval, self._tick)
 
@@ -170,22 +163,18 @@ class StatusLine:
     def _lines_below(self, width: int) -> list[str]:
         """The newest lines below, as many as fit, each on one row."""
         room = max(0, self._console.height - 2)
-        below = self._activity.below if self._activity and room else ()
+        below = self.activity.below if self.activity and room else ()
         return [self._color_line(line, width - 5) for line in below[-room:]]
 
     def _color_line(self, line: str, width: int) -> str:
         text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
-        text = _cut(text, width)
+        text = cut_line(text, width)
         colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
         return f"    \x1b[{colour}m{text}\x1b[0m"
 
     def _write(self, text: str) -> None:
         self._console.file.write(text)
         self._console.file.flush()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)) + "…"
 
 
 def _end_of(text: str, room: int) -> str:

@@ -7,10 +7,10 @@ Said = ThoughtRow | ReplyRow
 
 
 class Stream:
-    """Returns each row once: a thought or a block of Markdown when it is finished."""
+    """Returns each row once: a thought or a block of Markdown when it is finished; `blocks` has the one that is not."""
 
     def __init__(self) -> None:
-        self._blocks = Blocks()
+        self.blocks = Blocks()
         self._thought: list[str] = []
         self._text: list[str] = []
 
@@ -20,18 +20,18 @@ class Stream:
         return bool(self._text or self._thought)
 
     def think(self, text: str) -> list[Said]:
-        said = _replies(self._blocks.flush())
+        said = _replies(self.blocks.flush())
         self._thought.append(text)
         return said
 
     def write(self, text: str, *, apart: bool = False) -> list[Said]:
-        said = self._end_thought() + (_replies(self._blocks.flush()) if apart else [])
+        said = self._end_thought() + (_replies(self.blocks.flush()) if apart else [])
         self._text.append(text)
-        return said + _replies(self._blocks.feed(text))
+        return said + _replies(self.blocks.feed(text))
 
     def flush(self) -> list[Said]:
         """Return the remaining rows, finished or not."""
-        return self._end_thought() + _replies(self._blocks.flush())
+        return self._end_thought() + _replies(self.blocks.flush())
 
     def end(self, text: str) -> tuple[list[Said], bool]:
         """End the reply, whose full text is `text`. Return the rest, and True if one begins with the other.
@@ -47,24 +47,11 @@ class Stream:
 
     def discard(self) -> None:
         """Drop what was streamed."""
-        self._blocks, self._thought, self._text = Blocks(), [], []
+        self.blocks, self._thought, self._text = Blocks(), [], []
 
     def tail(self) -> str:
         """The end of the streamed text, for the status line."""
-        return self._blocks.tail(200) or "".join(self._thought[-40:])[-200:]
-
-    def unfinished(self, most: int) -> tuple[str, bool]:
-        """The last lines of the unfinished block; True if they are code."""
-        return self._blocks.unfinished(most)
-
-    @property
-    def continues_code(self) -> bool:
-        """True if the unfinished block is code whose first lines were printed."""
-        return self._blocks.continues_code
-
-    def take_code(self) -> tuple[str, bool] | None:
-        """Take the complete lines of an unfinished code block; True if they are its first."""
-        return self._blocks.take_code()
+        return self.blocks.tail(200) or "".join(self._thought[-40:])[-200:]
 
     def _end_thought(self) -> list[Said]:
         text = "".join(self._thought).strip()

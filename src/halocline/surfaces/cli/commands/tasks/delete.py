@@ -5,9 +5,9 @@ import argparse
 from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.plain.questions import ask_yes_no
-from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.figures import format_size, format_time
 from halocline.surfaces.terminal.drawing.table import entry
 from halocline.surfaces.terminal.drawing.task_line import task_line
@@ -41,7 +41,7 @@ def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
     if arguments.older:
         before = parse_since(arguments.older)
         return [info for info in client.tasks.search() if info.changed_at < before and not info.favourite]
-    named = dict.fromkeys(map(client.find, arguments.id or [choose_task(client)]))
+    named = dict.fromkeys(map(client.find, arguments.id or [pickers.task_picker.choose_task(client)]))
     infos = {info.task: info for info in client.tasks.search()}
     return [infos.get(task) or client.tasks.info(task) or _unreadable_task(task) for task in named]
 

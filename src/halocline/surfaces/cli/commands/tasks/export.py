@@ -9,7 +9,7 @@ from halocline.client.options import Choices
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Image
-from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.figures import format_plural
@@ -20,7 +20,7 @@ SHORT = 16
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     if arguments.format == "otlp":
         return _send_spans(client, task, arguments.output)
     past, form = client.past(task), Form(arguments.format)

@@ -8,13 +8,13 @@ from halocline.client.options import Choices
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.stderr import print_raw
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    arguments.id = choose_task(client, arguments.id)
+    arguments.id = pickers.task_picker.choose_task(client, arguments.id)
     event_loop.run_loop(_fork_task(client, arguments))
     return 0
 

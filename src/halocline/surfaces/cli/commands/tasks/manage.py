@@ -29,13 +29,12 @@ from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.surfaces import event_loop, figures
-from halocline.surfaces.cli import background
+from halocline.surfaces.cli import background, pickers
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
 from halocline.surfaces.cli.plain.line_mode import LineMode
 from halocline.surfaces.cli.session.closing import close_client
-from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
@@ -123,7 +122,7 @@ def _describe_none(query: TaskQuery) -> str:
 
 
 def _rename_task(client: Client, arguments: argparse.Namespace) -> None:
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     typed = " ".join(arguments.name) if arguments.id else input("New name (none removes it): ")
     name = " ".join(typed.split())
     _label_task(client, Label(task=task, name=name))
@@ -131,13 +130,13 @@ def _rename_task(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _mark_favourite(client: Client, arguments: argparse.Namespace) -> None:
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     _label_task(client, Label(task=task, favourite=not arguments.off))
     print(f"Removed {task} from favorites." if arguments.off else f"Added {task} to favorites.")
 
 
 def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     named = [tag_name(tag) for tag in arguments.tags]
     has = fold_events(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
@@ -158,7 +157,7 @@ def _label_task(client: Client, command: Label) -> None:
 
 
 def _show_task(client: Client, arguments: argparse.Namespace) -> None:
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     if arguments.cost:
         print("\n".join(map(clean, cost_table(turns_of(client.read_past(task))))))
         print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
@@ -234,7 +233,7 @@ def _describe_point(then: "Snapshot", task: str) -> None:
 
 def _print_log(client: Client, arguments: argparse.Namespace) -> None:
     """Print a task; with `--follow`, as long as a process runs it."""
-    arguments.id = choose_task(client, arguments.id)
+    arguments.id = pickers.task_picker.choose_task(client, arguments.id)
     if arguments.follow and client.tasks.writer(arguments.id):
         every = LineMode(attended=False)
         state = _print_past(every, lambda: client.read_past(arguments.id), every=arguments.all)

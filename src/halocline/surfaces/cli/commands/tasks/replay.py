@@ -7,9 +7,9 @@ from halocline.client.options import Choices
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
@@ -22,7 +22,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Exit code 1 when something differed, or the recording ends in the middle of a turn."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
-    recording = arguments.recording or choose_task(client)
+    recording = arguments.recording or pickers.task_picker.choose_task(client)
     done = event_loop.run_loop(client.replay(recording, strict=not arguments.tolerant, folder=folder))
     print_raw(
         json_output.encode(done).decode()

@@ -8,8 +8,8 @@ from halocline.client.storage import write_report
 from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.plain.questions import ask_yes_no
-from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.figures import format_size
 
 WARNING = "It has all that was said and read in the task, without keys of a known form. Look before you share it."
@@ -17,7 +17,7 @@ WARNING = "It has all that was said and read in the task, without keys of a know
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    task = choose_task(client, arguments.id)
+    task = pickers.task_picker.choose_task(client, arguments.id)
     path = Path(arguments.output or f"halocline-report-{task}.zip")
     parts = event_loop.run_loop(client.collect_report(task, Path.cwd()))
     print(f"{path} is to have:\n")
