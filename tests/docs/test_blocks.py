@@ -46,11 +46,7 @@ NAMED = tomllib.loads(Path(__file__).with_name("blocks.toml").read_text(encoding
 EACH = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 MADE = ROOT / "docs" / "contributing"
-<<<<<<< HEAD
-OTHERS = {"cd", "export", "git", "harbor", "inspect", "pipx", "podman", "source", "uv"}
-=======
-OTHERS = {"cd", "export", "git", "kubectl", "pipx", "podman", "ray", "sbatch", "source", "uv"}
->>>>>>> room-ray
+OTHERS = {"cd", "export", "git", "harbor", "inspect", "kubectl", "pipx", "podman", "ray", "sbatch", "source", "uv"}
 """Programs of others in our commands."""
 THEIRS = {"halo kanban", "halo update"}
 """Words that a page says are no commands of ours."""
