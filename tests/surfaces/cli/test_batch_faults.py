@@ -1,7 +1,7 @@
 """Batches among random faults: the report is that of an undisturbed run, item by item.
 
-The provider refuses, fails, cuts and garbles its replies, the driver is killed, and the disk of its home fills up. `make
-random-failures FAULTS=500` makes as many faults as one wants.
+The provider refuses, fails, cuts and garbles its replies, the driver is killed, and the disk of its home fills up.
+`make random-failures FAULTS=500` makes as many faults as one wants.
 """
 
 import asyncio

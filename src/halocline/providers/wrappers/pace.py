@@ -66,7 +66,7 @@ class Pace:
             self._company -= 1
 
     def _count_seconds(self) -> float:
-        """How long the next request still has to wait."""
+        """Return the seconds that the next request still has to wait."""
         now = self._now()
         _forget(self._begun, now - MINUTE)
         moment = now
