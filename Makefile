@@ -156,7 +156,7 @@ fleet: setup  ## batches on a real Ray cluster of three node processes, which ar
 	@$(BIN)/python -m pytest -rs -m long tests/batch/fleet
 
 random-failures: setup  ## play turns whose model server fails in every way, each followed by a plain prompt: make random-failures TURNS=2000 SEED=1000
-	@TURNS=$(or $(TURNS),2000) SEED=$(or $(SEED),1000) $(BIN)/python -m pytest -m long tests/journeys/test_random_failures.py
+	@TURNS=$(or $(TURNS),2000) SEED=$(or $(SEED),1000) FAULTS=$(or $(FAULTS),500) $(BIN)/python -m pytest -m long tests/journeys/test_random_failures.py tests/surfaces/cli/test_batch_faults.py
 
 COUNT ?= 10000
 differential: setup $(VENV)/.bubblewrap  ## judge random shell programs and run them in real bash: make differential COUNT=100000
