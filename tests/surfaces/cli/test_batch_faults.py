@@ -95,7 +95,7 @@ def find_step(messages: list[dict[str, Any]]) -> tuple[str, Turn]:
     found = re.search(r"This is item (\d+)\.", text)
     number = int(found[1]) if found else 0
     for at in range(2 + number % 3):
-        if not re.search(rf"(Created|Overwrote) new{at}\.txt", text):
+        if not re.search(rf"(Created|Overwrote) new{at}\.txt|new{at}\.txt is unchanged: it exists already", text):
             arguments = {"path": f"new{at}.txt", "content": f"{number} of {at}\n"}
             return f"{number}", Turn(calls=(Call("write_to_file", arguments),))
     return f"{number}", Turn(text="All is written.")
@@ -198,4 +198,15 @@ async def test_a_batch_among_faults_reports_what_an_undisturbed_one_does(halo: H
         provider.chance, run = 0.3, 0
         while (provider.faults + bench.faults).total() < FAULTS:
             run += 1
-            assert await bench.run(f"faults{run}", most=3) == undisturbed, (seed, run)
+            found = await bench.run(f"faults{run}", most=3)
+            if found != undisturbed:
+                import shutil
+
+                shutil.rmtree("/tmp/fhome", ignore_errors=True)
+                shutil.copytree(
+                    halo.home,
+                    "/tmp/fhome",
+                    ignore=shutil.ignore_patterns("*.lock", "lock"),
+                    ignore_dangling_symlinks=True,
+                )
+            assert found == undisturbed, (seed, run)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 
@@ -12,17 +12,18 @@ MINUTE = 60.0
 REFUSED_WAIT = 1.0
 """Seconds that all wait after a refusal for which the server names no time."""
 _TOO_MANY = frozenset({ModelErrorKind.RATE_LIMIT, ModelErrorKind.OVERLOADED})
-_RECOVERY = 0.95
-"""What an answer makes of the distance between two requests."""
-_LEAST_GAP = 0.01
+_CROWD = 10.0
+_FIRST_GAP = 0.1
+_LONGER, _SHORTER = 1.5, 0.97
+"""What a refusal and an answer make of the distance between two requests."""
 
 
 class Pace:
     """Lets the requests to a model begin one after the other, as fast as its server takes them.
 
     At most `per_minute` begin within a minute; 0 is no limit. When the server refuses one as too many, none begins
-    before the time that it names, and then they keep the distance at which it took those of the last minute; each
-    answer shortens that. A request without company waits for neither, as its own retries wait already.
+    before the time that it names, and then they keep a distance, which grows with each refusal and shrinks with each
+    answer. A request without company waits for neither, as its own retries wait already.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Pace:
         self._sleep = sleep
         self._line = asyncio.Lock()
         self._company = 0
-        self._begun, self._refused = deque[float](), deque[float]()
+        self._begun = deque[float]()
         self._gap = 0.0
         self._not_before = self._slowed_at = float("-inf")
 
@@ -48,19 +49,16 @@ class Pace:
         """Wait until a request may begin, unless it begins `at_once`, and learn from how it ends."""
         self._company += 1
         try:
-            if not at_once:
-                async with self._line:
-                    while (left := self._count_seconds()) > 0:
-                        await self._sleep(left)
-                    began = self._note(self._begun)
-            else:
-                began = self._note(self._begun)
+            async with nullcontext() if at_once else self._line:
+                while not at_once and (left := self._count_seconds()) > 0:
+                    await self._sleep(left)
+                self._begun.append(self._now())
             yield
             self.has_answered = True
-            self._gap = shorter if (shorter := self._gap * _RECOVERY) > _LEAST_GAP else 0.0
+            self._gap = shorter if (shorter := self._gap * _SHORTER) > _FIRST_GAP / 2 else 0.0
         except ModelError as error:
             if error.kind in _TOO_MANY and not error.waits_long:
-                self._slow_down(began, error.retry_after or REFUSED_WAIT)
+                self._slow_down(error.retry_after or REFUSED_WAIT)
             raise
         finally:
             self._company -= 1
@@ -68,7 +66,8 @@ class Pace:
     def _count_seconds(self) -> float:
         """Return the seconds that the next request still has to wait."""
         now = self._now()
-        _forget(self._begun, now - MINUTE)
+        while self._begun and self._begun[0] <= now - MINUTE:
+            self._begun.popleft()
         moment = now
         if self._company > 1:
             moment = max(moment, self._not_before, self._begun[-1] + self._gap if self._begun else moment)
@@ -76,20 +75,13 @@ class Pace:
             moment = max(moment, self._begun[-int(max(1, self._per_minute))] + MINUTE)
         return moment - now
 
-    def _slow_down(self, began: float, wait: float) -> None:
-        """Let all wait, and keep distance. Those that were under way when it was slowed down tell nothing new."""
-        now = self._note(self._refused)
+    def _slow_down(self, wait: float) -> None:
+        """Let all wait, and keep more distance. Refusals soon after that are of the same crowd and tell nothing."""
+        now = self._now()
         self._not_before = max(self._not_before, now + wait)
-        if began > self._slowed_at:
-            _forget(self._begun, now - MINUTE)
-            _forget(self._refused, now - MINUTE)
-            taken = len(self._begun) - len(self._refused)
-            self._gap = max(self._gap, MINUTE / max(1, taken))
+        if now - self._slowed_at > _CROWD:
+            self._gap = min(MINUTE, max(_FIRST_GAP, self._gap * _LONGER))
             self._slowed_at = now
-
-    def _note(self, moments: deque[float]) -> float:
-        moments.append(now := self._now())
-        return now
 
 
 class Paces:
@@ -105,8 +97,3 @@ class Paces:
         if name not in self._known:
             self._known[name] = Pace(rates.get(provider, 0))
         return self._known[name]
-
-
-def _forget(moments: deque[float], before: float) -> None:
-    while moments and moments[0] <= before:
-        moments.popleft()
