@@ -17,7 +17,7 @@ from halocline.batch.queue import Ending, Outcome, Queue, Standing
 from halocline.batch.read_outcome import describe_change, read_outcome
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
-from halocline.files.durable import write_whole
+from halocline.files.durable import tells_full_disk, write_whole
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -35,6 +35,7 @@ NAME = "batch"
 """The client's name in commands."""
 ENDING = 20.0
 """Seconds that what a task left running has to end."""
+ROOM = "Make room on the disk, and start the same batch again."
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 
@@ -201,7 +202,8 @@ class Worker:
                 await self._queue.note_done(item.id, outcome)
             if item.accept and outcome.ending in (Ending.PASSED, Ending.LIMIT, Ending.APPROVAL):
                 outcome = await self._accept(outcome, client, task, item, place)
-        except LogUnwritable:  # once there is room on the disk, it continues
+        except LogUnwritable as error:  # once there is room on the disk, it continues
+            _log.error("item %s does not continue now: %s %s", item.id, error.text, error.hint)
             return None
         except HaloclineError as error:
             failed = outcome or Outcome(
@@ -249,10 +251,12 @@ class Worker:
             if isinstance(event, ev.Durable):
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
-                break
+                return client.state(task)
             if self._is_ending():  # an interrupt before the turn began found none
                 client.send(cmd.Interrupt(task=task))
-        return client.state(task)
+        if self._is_ending():
+            return client.state(task)
+        raise await client.ended(task) or HaloclineError("The task was closed before its turn ended.", "")
 
     async def _push(self, client: Client, task: str, item: Item) -> bool:
         """Send what the task waits for, if its turn does not run already. False if it has come to its end."""
@@ -283,7 +287,10 @@ class Worker:
         )
 
     async def _keep_change(self, outcome: Outcome, standing: Standing, place: Place) -> Outcome:
-        """Write the patch, and the branch if one is wanted; if that fails, the outcome says why."""
+        """Write the patch, and the branch if one is wanted; if that fails, the outcome says why.
+
+        Raises LogUnwritable if the disk is full: what was done stays, and is kept when there is room.
+        """
         if not place.changes:
             return outcome
         patch = self._queue.folder / "results" / f"{standing.name}.patch"
@@ -299,7 +306,10 @@ class Worker:
                 await place.changes.write_branch(place.repository, branch, place.commit, message)
                 outcome = replace(outcome, result=branch)
         except (HaloclineError, OSError) as error:
-            return replace(outcome, problem=error.text if isinstance(error, HaloclineError) else str(error))
+            text = error.text if isinstance(error, HaloclineError) else str(error)
+            if tells_full_disk(error):
+                raise LogUnwritable(f"The change of {standing.item.id} cannot be kept: {text}.", ROOM) from error
+            return replace(outcome, problem=text)
         return outcome
 
     async def _accept(self, outcome: Outcome, client: Client, task: str, item: Item, place: Place) -> Outcome:

@@ -6,7 +6,7 @@ A file's content and its name are two things: the name is kept by syncing its fo
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from errno import EINVAL, ENOTSUP
+from errno import EDQUOT, EINVAL, ENOSPC, ENOTSUP
 from itertools import islice
 from typing import TypeVar
 
@@ -16,8 +16,16 @@ _UNSUPPORTED = frozenset({EINVAL, ENOTSUP})
 """Some file systems cannot sync folders: they keep names in another way, or not at all."""
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
+_FULL = frozenset({ENOSPC, EDQUOT})
 Path = str | os.PathLike[str]
 T = TypeVar("T")
+
+
+def tells_full_disk(error: Exception) -> bool:
+    """True if an error, or what a program said in it, is that there is no room on the disk."""
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    return any(os.strerror(number) in str(error) for number in _FULL)
 
 
 def sync_path(path: Path) -> None:

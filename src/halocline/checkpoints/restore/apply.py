@@ -8,7 +8,6 @@ several folders change together, each store has a journal, and that of the first
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from errno import EDQUOT, ENOSPC
 
 from msgspec.structs import replace
 
@@ -20,10 +19,9 @@ from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.reading import Reader
 from halocline.checkpoints.store.syncing import sync_store
+from halocline.files.durable import tells_full_disk
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
-
-_FULL = frozenset({ENOSPC, EDQUOT})
 
 
 def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]], note: Callable[[], None]) -> None:
@@ -52,7 +50,7 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]], note: Callab
         others = _put_all_back(begun)
         but = f", except those that another program changed in the meantime: {', '.join(others)}" if others else ""
         what = os.fsdecode(error.filename) if error.filename else "a file"
-        mend = "Free disk space" if error.errno in _FULL else "Close the program that uses it or fix its permissions"
+        mend = "Free disk space" if tells_full_disk(error) else "Close the program that uses it or fix its permissions"
         raise file_changes.NotRestored(
             f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
             f"All files are as they were{but}. {mend}, then restore again.",
