@@ -8,10 +8,10 @@ import pytest
 from tests.batch.conftest import PASSES
 
 from halocline.batch.fleet import messages
-from halocline.batch.fleet.fleet import Fleet, NodeGone
+from halocline.batch.fleet.fleet import Fleet
 from halocline.batch.fleet.host import AgentHost
 from halocline.batch.fleet.log_pieces import LogCopy
-from halocline.batch.fleet.messages import Orders, Terms
+from halocline.batch.fleet.messages import NodeGone, Orders, Terms
 from halocline.batch.fleet.movable import check_movable, mark_paths
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.purse import Purse

@@ -7,17 +7,17 @@ its host has interrupted it, so no two attempts at an item run at a time.
 import asyncio
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec.structs import replace
 
 from halocline.batch.fleet import messages
 from halocline.batch.fleet.log_pieces import LogCopy
-from halocline.batch.fleet.messages import Answer, Hello, Lease, Orders, Result
+from halocline.batch.fleet.messages import Answer, Channel, Hello, Lease, NodeGone, Nodes, Orders, Result
 from halocline.batch.fleet.movable import find_paths, move_item
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Outcome, Queue, Standing
@@ -37,30 +37,6 @@ _PAUSE = 0.5
 """Seconds between looks for hosts that are new, or silent."""
 STOPPING = 20.0
 """Seconds that hosts have to interrupt what runs when the batch stops."""
-
-
-class NodeGone(Exception):
-    """A host does not answer now; Ray may start it again."""
-
-
-class Channel(Protocol):
-    """A host as the driver reaches it. Both raise NodeGone."""
-
-    def hello(self) -> Coroutine[Any, Any, bytes]:
-        """Return a `Hello`."""
-
-    def exchange(self, orders: bytes) -> Coroutine[Any, Any, bytes]:
-        """Give `Orders`, and return an `Answer`."""
-
-
-class Nodes(Protocol):
-    """The nodes of a cluster. Raises UsageError if there is none."""
-
-    async def find_new(self) -> list[Channel]:
-        """Return the hosts that there were not before."""
-
-    async def close(self) -> None:
-        """End the hosts."""
 
 
 class _Slot:
@@ -117,8 +93,12 @@ class Fleet:
         self._blobs = DiskBlobs(client.home.blobs)
         self._slots: dict[str, _Slot] = {}
         self._attempts: dict[str, _Attempt] = {}
+        self._at: defaultdict[str, dict[str, _Attempt]] = defaultdict(dict)
+        """The attempts that each slot has, by item: with many nodes, no exchange looks at those of others."""
         self._given: dict[str, str] = {}
         """The slot of each item that has one."""
+        self._taken = Counter[str]()
+        """How many items each slot has."""
         self._numbers = count(1)
         self._changed = asyncio.Event()
         self._jobs = set[asyncio.Task[None]]()
@@ -169,14 +149,13 @@ class Fleet:
         except UsageError as error:
             await self._queue.end(id, Outcome(Ending.PLACE, error.code, error.text))
         finally:
-            self._given.pop(id, None)
-            self._wake()
+            self._take_back(id)
 
     async def _begin(self, standing: Standing) -> Standing | None:
         """Return the item with the slot that has it; None if the batch stops first. Raises UsageError."""
         id = standing.item.id
         if standing.task and standing.node:
-            self._given[id] = standing.node
+            self._give(id, standing.node)
             return standing
         if standing.task:  # it began in the driver's process, whose places no node has
             await self._lose(standing)
@@ -184,7 +163,7 @@ class Fleet:
         paths = find_paths(standing.item)
         while not self.is_stopping:
             if slot := self._choose_slot(paths):
-                self._given[id] = slot.hello.slot
+                self._give(id, slot.hello.slot)
                 task = self._name_task()
                 await self._queue.begin(id, task, slot.hello.slot)
                 return self._queue.items[id]
@@ -204,10 +183,18 @@ class Fleet:
                 f"No node sees {', '.join(paths)} of this machine.",
                 "Name a repository that nodes can clone (git), or a folder that is the same on all.",
             )
-        taken = Counter(self._given.values())
         hosts = len(live) + len(self._coming)
-        free = [slot for slot in seeing if taken[slot.hello.slot] * hosts < self._at_once]
-        return min(free, key=lambda slot: taken[slot.hello.slot], default=None)
+        free = [slot for slot in seeing if self._taken[slot.hello.slot] * hosts < self._at_once]
+        return min(free, key=lambda slot: self._taken[slot.hello.slot], default=None)
+
+    def _give(self, id: str, slot: str) -> None:
+        self._given[id] = slot
+        self._taken[slot] += 1
+
+    def _take_back(self, id: str) -> None:
+        if slot := self._given.pop(id, ""):
+            self._taken[slot] -= 1
+            self._wake(slot)
 
     def _name_task(self) -> str:
         while self._client.home.task(task := new_task_id()).exists():
@@ -218,18 +205,18 @@ class Fleet:
         """Return the end of an attempt, which is in the queue then. Raises HaloclineError."""
         id = standing.item.id
         copy = await asyncio.to_thread(LogCopy, self._client.home, standing.task)
-        attempt = self._attempts[id] = _Attempt(standing, copy)
-        self._wake()
+        attempt = self._attempts[id] = self._at[standing.node][id] = _Attempt(standing, copy)
+        self._wake(standing.node)
         try:
             end = await attempt.end
         finally:
-            del self._attempts[id]
+            del self._attempts[id], self._at[standing.node][id]
             await asyncio.to_thread(copy.close)
         if isinstance(end, Result):
             await self._keep(standing, end)
             self.purse.settle(id)
         elif end is False:
-            self._given.pop(id, None)
+            self._take_back(id)
             await self._lose(standing)
         return end
 
@@ -255,10 +242,11 @@ class Fleet:
     def _find_node_name(self, slot: str) -> str:
         return self._slots[slot].hello.machine if slot in self._slots else slot
 
-    def _wake(self) -> None:
-        """Let hosts have their orders, and what waits look again."""
-        for slot in self._slots.values():
-            slot.fresh.set()
+    def _wake(self, *slots: str) -> None:
+        """Let these hosts, or all, have their orders, and what waits look again."""
+        for name in slots or self._slots:
+            if name in self._slots:
+                self._slots[name].fresh.set()
         self._changed.set()
 
     def _give_up(self) -> None:
@@ -315,7 +303,7 @@ class Fleet:
         slot = self._slots.setdefault(hello.slot, _Slot(hello))
         slot.hello, slot.is_live, slot.known = hello, True, frozenset()
         slot.seen = time.monotonic()
-        self._wake()
+        self._wake(hello.slot)
         return slot
 
     async def _exchange(self, channel: Channel, slot: _Slot) -> None:
@@ -343,7 +331,7 @@ class Fleet:
 
     def _write_orders(self, slot: _Slot, wait: float) -> Orders:
         is_ending = self.is_stopping or self.purse.is_spent
-        ours = [one for one in self._attempts.values() if one.standing.node == slot.hello.slot and not one.end.done()]
+        ours = [one for one in self._at[slot.hello.slot].values() if not one.end.done()]
         leases = tuple(_write_lease(one, slot, stop=is_ending) for one in ours)
         return Orders(slot.hello.session, next(self._numbers), leases, wait)
 
@@ -352,11 +340,7 @@ class Fleet:
         if answer.session != slot.hello.session:
             return False
         slot.seen, slot.known = max(slot.seen, asked), frozenset(answer.known)
-        ours = {
-            one.standing.name: one
-            for one in self._attempts.values()
-            if one.standing.node == slot.hello.slot and not one.end.done()
-        }
+        ours = {one.standing.name: one for one in self._at[slot.hello.slot].values() if not one.end.done()}
         await asyncio.to_thread(self._store, answer, ours)
         for name in {piece.name for piece in answer.pieces} & ours.keys():
             self._note(ours[name].standing.item.id)

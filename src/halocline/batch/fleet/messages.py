@@ -4,7 +4,8 @@ The driver says all that it wants each time, so a word that is lost, late or rep
 """
 
 import os
-from typing import TypeVar
+from collections.abc import Coroutine
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -120,6 +121,30 @@ class Answer(Value, frozen=True):
     results: tuple[Result, ...] = ()
     unended: dict[str, str] = {}
     diverged: tuple[str, ...] = ()
+
+
+class NodeGone(Exception):
+    """A host does not answer now; Ray may start it again."""
+
+
+class Channel(Protocol):
+    """A host as the driver reaches it. Both raise NodeGone."""
+
+    def hello(self) -> Coroutine[Any, Any, bytes]:
+        """Return a `Hello`."""
+
+    def exchange(self, orders: bytes) -> Coroutine[Any, Any, bytes]:
+        """Give `Orders`, and return an `Answer`."""
+
+
+class Nodes(Protocol):
+    """The nodes of a cluster. Raises UsageError if there is none."""
+
+    async def find_new(self) -> list[Channel]:
+        """Return the hosts that there were not before."""
+
+    async def close(self) -> None:
+        """End the hosts."""
 
 
 def encode(message: Terms | Orders | Hello | Answer) -> bytes:

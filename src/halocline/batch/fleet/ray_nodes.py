@@ -8,8 +8,8 @@ import os
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from halocline.batch.fleet.fleet import Channel, NodeGone
 from halocline.batch.fleet.host import AgentHost
+from halocline.batch.fleet.messages import Channel, NodeGone
 from halocline.protocol.errors import UsageError
 
 if TYPE_CHECKING:
