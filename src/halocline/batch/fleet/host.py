@@ -4,6 +4,7 @@ What must stay true: without a word from the driver it interrupts its attempts, 
 """
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -62,6 +63,8 @@ class AgentHost:
         async with self._opening:
             if self._host is None:
                 asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
+                gc.set_threshold(*self._terms.garbage)
+                gc.freeze()
                 around = find_slots(self._terms.batch, self._terms.key, self._environment)
                 node = str(os.getppid())  # what started it stays, and starts it again, as long as the node does
                 slot = await asyncio.to_thread(Slot, around, node)

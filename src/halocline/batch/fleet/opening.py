@@ -1,5 +1,6 @@
 """Opens the fleet of a batch: what its hosts need of this machine goes to them here, and nothing else does."""
 
+import gc
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ async def open_fleet(
         _read(home.settings),
         _read(home.policy),
         mark_paths(items),
+        gc.get_threshold(),
     )
     fleet = Fleet(queue, RayNodes(address, messages.encode(terms), nodes), client, purse, patience, at_once, note)
     await fleet.open()
