@@ -13,6 +13,7 @@ from halocline.protocol.errors import UsageError
 REWARDS = {
     "1.0\n": 0,
     "1": 0,
+    "1.0\r\n": 0,
     " 1e0 ": 0,
     "2.5": 0,
     "0.99": 1,

@@ -83,6 +83,17 @@ async def test_a_branch_holds_the_change_on_top_of_the_commit(repository, change
     assert git(repository, "status", "--porcelain") == "M a.txt"
 
 
+@pytest.mark.parametrize("theirs", ["batch/b/one", "batch/b/one/more"])
+async def test_a_branch_that_was_there_before_is_left_as_it_is_and_named(repository, changes, theirs):
+    first = git(repository, "rev-parse", "HEAD")
+    await changes.note_first(first)
+    git(repository, "branch", theirs, first)
+    (repository / "a.txt").write_text("right\n")
+    with pytest.raises(HaloclineError, match="batch/b/one was there before"):
+        await changes.write_branch(repository, "batch/b/one", first, "Mend it\n")
+    assert git(repository, "rev-parse", theirs) == first
+
+
 async def test_a_patch_touches_only_what_the_task_touched(repository, tmp_path):
     """Files that are tracked and ignored, submodules, files outside a sparse checkout, and ends of lines stay."""
     inner = tmp_path / "inner"

@@ -18,6 +18,7 @@ CONFIG, INSTRUCTION = "task.toml", "instruction.md"
 UNREAD = "The tests left no reward that can be read"
 ONE_REWARD = f"""
 END {{
+    sub(/\r$/, "")
     if (NR == 1 && NF == 1 && $1 ~ /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/) {{
         print "reward:", $1
         exit $1 < 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import Setting
-from halocline.protocol.child_environment import declare_environment
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -107,7 +107,10 @@ class TreeChanges:
         return Change(answer.output, len(sizes), added, removed)
 
     async def write_branch(self, repository: Path, branch: str, commit: str, message: str) -> None:
-        """Make or move a branch of a repository to a commit that holds the change, on top of `commit`."""
+        """Make or move a branch of a repository to a commit that holds the change, on top of `commit`.
+
+        Raises HaloclineError, also for a branch that holds anything but an earlier one of these commits.
+        """
         await self._write_tree()
         links = await self._list_links(commit)
         for sha, path in links:
@@ -118,11 +121,21 @@ class TreeChanges:
         await self._run("update-ref", "refs/halocline/result", made)
         bare = bare_environment(os.environ, os.fspath(repository))
         own = declare_environment(bare, {"GIT_ALLOW_PROTOCOL": "file"})
+        await self._require_ours(repository, own, branch, commit)
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"file://{self._store}")
         answer = await run_git(
             repository, own, (*words, f"+refs/halocline/result:refs/heads/{branch}"), most=100_000, seconds=_SECONDS
         )
         self._check(answer, "fetch")
+
+    async def _require_ours(self, repository: Path, environment: ChildEnvironment, branch: str, parent: str) -> None:
+        """Raise HaloclineError if a branch is there with something else than one of our commits on `parent`."""
+        words = ("for-each-ref", "--format=%(authoremail) %(parent)", f"refs/heads/{branch}")
+        answer = await run_git(repository, environment, words, most=100_000, seconds=_SECONDS)
+        self._check(answer, "for-each-ref")
+        ours = f"<{_AUTHOR['GIT_AUTHOR_EMAIL']}> {parent}".strip()
+        if (found := answer.text.strip()) and found != ours:
+            raise HaloclineError(f"The branch {branch} was there before and is left as it is.", "Rename it.")
 
     async def _commit(self, tree: str, parent: str, message: str) -> str:
         parents = ("-p", parent) if parent else ()

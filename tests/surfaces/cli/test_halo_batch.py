@@ -142,7 +142,7 @@ async def test_kills_change_neither_what_is_done_nor_what_is_reported(repository
             await running.communicate()
     done = await repository.run("batch", "--name", "tasks", "-y", "--json")
     report = json.loads(done.out)
-    assert (done.code, report["passed"]) == (0, 6)
+    assert (done.code, report["passed"]) == (0, 6), report["lines"]
     assert len({line["task"] for line in report["lines"]}) == 6
     words = trace.read_text().split()
     assert len(words) == len({*words})
@@ -175,3 +175,14 @@ async def test_an_evaluation_compares_models_and_calls_a_regression_an_error(rep
     assert (nothing.code, "There is no batch none" in nothing.err) == (2, True)
     unnamed = await repository.run("eval", tasks)
     assert (unnamed.code, "An evaluation names them" in unnamed.err) == (2, True)
+
+
+async def test_why_an_item_ended_is_said_and_a_damaged_batch_hides_no_other(repository: Halo) -> None:
+    tasks = write_tasks(repository, {"id": "g", "model": "nonsense/model"})
+    done = await repository.run("batch", tasks, "-y", "--name", "one")
+    assert "nonsense" in done.err.partition("error: usage")[2].partition("\n")[0]
+    await repository.run("batch", tasks, "-y", "--name", "two")
+    with (repository.home / "batches" / "one" / "queue.jsonl").open("a") as log:
+        log.write("nothing of ours\n")
+    listed = await repository.run("batch", "--list")
+    assert (listed.code, "two  0 of 1" in listed.out, "one" in listed.err) == (1, True, True)

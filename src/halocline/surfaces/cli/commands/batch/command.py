@@ -132,11 +132,16 @@ def _name_after(given: str, command: str) -> str:
 
 
 def _print_batches(found: Sequence[Path]) -> int:
+    is_whole = True
     for folder in found:
-        print_raw(describe_batch(report.make_report(folder.name, read_queue(folder).values())))
+        try:
+            print_raw(describe_batch(report.make_report(folder.name, read_queue(folder).values())))
+        except HaloclineError as error:
+            is_whole = False
+            print_message(error.text, error.hint)
     if not found:
         print_message("There is no batch.", "Run one: halo batch tasks.jsonl")
-    return 0
+    return ExitCode.FINISHED if is_whole else ExitCode.ERROR
 
 
 def _show_plan(folder: Path, items: Sequence[Item]) -> int:

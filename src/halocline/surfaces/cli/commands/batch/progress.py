@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from halocline.batch.queue import Outcome
+from halocline.batch.queue import Ending, Outcome
 from halocline.batch.report import describe_ending, make_report
 from halocline.batch.run import Batch
 from halocline.surfaces.figures import format_duration, format_known_cost, format_money, format_plural
@@ -105,6 +105,7 @@ class Table:
 
 
 def describe_end(outcome: Outcome) -> str:
-    """Return how an item ended, with its figures."""
+    """Return how an item ended, with its figures and what a person has to know of it."""
     figures = (format_duration(outcome.seconds), format_money(outcome.cost))
-    return "  ".join((describe_ending(outcome), *figures))
+    reason = outcome.text if outcome.ending in (Ending.PLACE, Ending.ERROR) else ""
+    return "  ".join((describe_ending(outcome), *figures, *filter(None, (reason, outcome.problem))))
