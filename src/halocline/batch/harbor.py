@@ -17,11 +17,12 @@ from halocline.protocol.errors import UsageError
 CONFIG, INSTRUCTION = "task.toml", "instruction.md"
 UNREAD = "The tests left no reward that can be read"
 ONE_REWARD = f"""
+{{ sub(/\r$/, "") }}
+NF {{ lines += 1; words = NF; value = $1 }}
 END {{
-    sub(/\r$/, "")
-    if (NR == 1 && NF == 1 && $1 ~ /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/) {{
-        print "reward:", $1
-        exit $1 < 1
+    if (lines == 1 && words == 1 && value ~ /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/) {{
+        print "reward:", value
+        exit value < 1
     }}
     print "{UNREAD}: reward.txt" | "cat >&2"; exit 1
 }}

@@ -20,7 +20,7 @@ from halocline.client.tasks import Client, open_client
 from halocline.files.durable import tells_full_disk, write_whole
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, LogDamaged, UsageError
 from halocline.protocol.messages import StopReason, Text
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import CARRY_ON, State
@@ -354,10 +354,13 @@ class Worker:
 
 
 def read_cost(client: Client, task: str) -> float | None:
-    """Return what a task has cost, by its log, in US dollars; None if a price is unknown."""
+    """Return what a task has cost, by its log, in US dollars; None if it is unknown."""
     if not (client.home.task(task) / LOG_NAME).exists():
         return 0.0
-    return fold_events(client.past(task)).budget.cost
+    try:
+        return fold_events(client.past(task)).budget.cost
+    except LogDamaged:
+        return None
 
 
 async def _wait_for_end(client: Client, task: str, after: int) -> ev.OwnCommandEnded:

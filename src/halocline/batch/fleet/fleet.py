@@ -9,10 +9,13 @@ import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
 from itertools import count
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from halocline.batch.fleet import messages
@@ -23,7 +26,7 @@ from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Outcome, Queue, Standing
 from halocline.batch.work import read_cost
 from halocline.client.tasks import Client
-from halocline.files.durable import write_whole
+from halocline.files.durable import tells_full_disk, write_whole
 from halocline.protocol.errors import TaskBusy, UsageError
 from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
@@ -40,11 +43,11 @@ STOPPING = 20.0
 
 
 class _Slot:
-    """A slot as the driver knows it. `seen` is when its host was last asked something that it answered."""
+    """A slot as the driver knows it. `ordered` is when its host was last sent orders: it stops some time after them."""
 
     def __init__(self, hello: Hello) -> None:
         self.hello = hello
-        self.seen = time.monotonic()
+        self.ordered = time.monotonic()
         self.is_live = True
         self.known = frozenset[str]()
         self.fresh = asyncio.Event()
@@ -82,13 +85,15 @@ class Fleet:
     ) -> None:
         self.purse = purse
         self.is_stopping = False
+        self._is_told = False
+        """True once all hosts were told that the money is spent."""
         self._queue = queue
         self._nodes = nodes
         self._client = client
         self._patience = patience
         self._at_once = at_once
-        self._coming = set[Channel]()
-        """Hosts that were never there yet."""
+        self._coming: dict[Channel, float] = {}
+        """Hosts that were never there yet, and since when they are wanted."""
         self._note = note
         self._blobs = DiskBlobs(client.home.blobs)
         self._slots: dict[str, _Slot] = {}
@@ -121,8 +126,6 @@ class Fleet:
         if self._stopping:
             self._stopping.cancel()
         await end_tasks(*self._jobs)
-        for attempt in self._attempts.values():
-            await asyncio.to_thread(attempt.copy.close)
         await self._nodes.close()
 
     def read_state(self, id: str) -> State | None:
@@ -144,8 +147,8 @@ class Fleet:
                 if await self._see_through(begun) is not False:
                     return
                 standing = self._queue.items[id]
-        except TaskBusy as error:
-            _log.error("item %s does not continue now: %s", id, error.text)
+        except (TaskBusy, OSError) as error:
+            _log.error("item %s does not continue now: %s", id, error)
         except UsageError as error:
             await self._queue.end(id, Outcome(Ending.PLACE, error.code, error.text))
         finally:
@@ -161,7 +164,7 @@ class Fleet:
             await self._lose(standing)
             standing = self._queue.items[id]
         paths = find_paths(standing.item)
-        while not self.is_stopping:
+        while not self.is_stopping and not self.purse.is_spent:
             if slot := self._choose_slot(paths):
                 self._give(id, slot.hello.slot)
                 task = self._name_task()
@@ -176,15 +179,15 @@ class Fleet:
         Each has room for its share of those that run at once, so that the first to come does not get all.
         """
         self._changed.clear()
-        live = [slot for slot in self._slots.values() if slot.is_live]
-        seeing = [slot for slot in live if not {*slot.hello.unseen} & {*paths}]
-        if live and not seeing:
+        seeing = [slot for slot in self._slots.values() if not {*slot.hello.unseen} & {*paths}]
+        coming = sum(time.monotonic() - since < self._patience for since in self._coming.values())
+        if self._slots and not seeing and not coming:
             raise UsageError(
                 f"No node sees {', '.join(paths)} of this machine.",
                 "Name a repository that nodes can clone (git), or a folder that is the same on all.",
             )
-        hosts = len(live) + len(self._coming)
-        free = [slot for slot in seeing if self._taken[slot.hello.slot] * hosts < self._at_once]
+        hosts = coming + sum(slot.is_live for slot in self._slots.values())
+        free = [slot for slot in seeing if slot.is_live and self._taken[slot.hello.slot] * hosts < self._at_once]
         return min(free, key=lambda slot: self._taken[slot.hello.slot], default=None)
 
     def _give(self, id: str, slot: str) -> None:
@@ -213,16 +216,19 @@ class Fleet:
             del self._attempts[id], self._at[standing.node][id]
             await asyncio.to_thread(copy.close)
         if isinstance(end, Result):
-            await self._keep(standing, end)
+            self.purse.note(id, _check_cost(end.outcome.cost))
             self.purse.settle(id)
+            await self._keep(standing, end)
         elif end is False:
             self._take_back(id)
             await self._lose(standing)
         return end
 
     async def _keep(self, standing: Standing, result: Result) -> None:
-        """Keep the patch and write the outcome into the queue."""
+        """Keep the patch and write the outcome into the queue. Raises OSError if the disk is full."""
         outcome = replace(result.outcome, folder=f"{self._find_node_name(standing.node)}:{result.outcome.folder}")
+        if outcome.result.startswith("/") and result.patch is None:  # it stays on the node
+            outcome = replace(outcome, result="")
         if result.patch is not None:
             patch = self._queue.folder / "results" / f"{standing.name}.patch"
             try:
@@ -230,12 +236,15 @@ class Fleet:
                 if outcome.result.startswith("/"):
                     outcome = replace(outcome, result=str(patch))
             except OSError as error:
+                if tells_full_disk(error):
+                    raise
                 outcome = replace(outcome, problem=str(error))
         await self._queue.end(standing.item.id, outcome)
 
     async def _lose(self, standing: Standing) -> None:
         cost = await asyncio.to_thread(self.read_cost, standing)
-        _log.warning("item %s: its node %s is lost, so it begins again", standing.item.id, standing.node)
+        where = f"its node {standing.node} is lost" if standing.node else "its place is not on a node"
+        _log.warning("item %s: %s, so it begins again", standing.item.id, where)
         await self._queue.lose(standing.item.id, cost)
         self.purse.settle(standing.item.id)
 
@@ -261,18 +270,19 @@ class Fleet:
 
     def _add_hosts(self, channels: Iterable[Channel]) -> None:
         for channel in channels:
-            self._coming.add(channel)
+            self._coming[channel] = time.monotonic()
             self._start(self._talk_to(channel))
 
     async def _look_after(self) -> None:
         """Look for hosts that are new, and for attempts whose hosts are silent, as long as the batch runs."""
         while True:
             await asyncio.sleep(_PAUSE)
-            self._add_hosts(await self._nodes.find_new())
+            with suppress(UsageError):  # the cluster does not answer now
+                self._add_hosts(await self._nodes.find_new())
             now = time.monotonic()
             for attempt in self._attempts.values():
                 slot = self._slots.get(attempt.standing.node)
-                if now - max(attempt.since, slot.seen if slot else 0.0) > self._patience:
+                if now - max(attempt.since, slot.ordered if slot else 0.0) > self._patience:
                     attempt.resolve(None if self.is_stopping else False)
 
     async def _talk_to(self, channel: Channel) -> None:
@@ -280,16 +290,16 @@ class Fleet:
         while True:
             try:
                 slot = self._welcome(messages.decode(await self._ask(channel.hello()), Hello))
-                self._coming.discard(channel)
+                self._coming.pop(channel, None)
                 try:
                     await self._exchange(channel, slot)
                 finally:
                     slot.is_live = False
                 why = ""
-            except NodeGone as error:
-                if str(error) != why:  # said once, however often it is tried
-                    why = str(error)
-                    _log.warning("a node is gone: %s", why)
+            except (NodeGone, OSError, msgspec.DecodeError) as error:
+                if f"{type(error).__name__}: {error}" != why:  # said once, however often it is tried
+                    why = f"{type(error).__name__}: {error}"
+                    _log.warning("a node cannot be used now: %s", why)
             await asyncio.sleep(_PAUSE)
 
     async def _ask(self, asking: Awaitable[bytes]) -> bytes:
@@ -302,7 +312,6 @@ class Fleet:
     def _welcome(self, hello: Hello) -> _Slot:
         slot = self._slots.setdefault(hello.slot, _Slot(hello))
         slot.hello, slot.is_live, slot.known = hello, True, frozenset()
-        slot.seen = time.monotonic()
         self._wake(hello.slot)
         return slot
 
@@ -315,14 +324,15 @@ class Fleet:
                 if not calls or (slot.fresh.is_set() and len(calls) == 1):
                     slot.fresh.clear()
                     orders = messages.encode(self._write_orders(slot, wait=0.0 if calls else _WAIT))
-                    calls[asyncio.create_task(channel.exchange(orders))] = time.monotonic()
+                    slot.ordered = time.monotonic()
+                    calls[asyncio.create_task(channel.exchange(orders))] = slot.ordered
                 if waking.done():
                     waking = asyncio.ensure_future(slot.fresh.wait())
                 watched: set[asyncio.Future[Any]] = {*calls} if len(calls) > 1 else {*calls, waking}
                 done, _ = await asyncio.wait(watched, timeout=self._patience / 2, return_when=asyncio.FIRST_COMPLETED)
                 for call in [call for call in calls if call in done]:
-                    asked = calls.pop(call)
-                    if not await self._take(slot, messages.decode(call.result(), Answer), asked):
+                    del calls[call]
+                    if not await self._take(slot, messages.decode(call.result(), Answer)):
                         return
                 if calls and time.monotonic() - min(calls.values()) > self._patience / 2:
                     raise NodeGone(f"{slot.hello.machine} does not answer")
@@ -335,18 +345,18 @@ class Fleet:
         leases = tuple(_write_lease(one, slot, stop=is_ending) for one in ours)
         return Orders(slot.hello.session, next(self._numbers), leases, wait)
 
-    async def _take(self, slot: _Slot, answer: Answer, asked: float) -> bool:
+    async def _take(self, slot: _Slot, answer: Answer) -> bool:
         """Take an answer. False if the session of the host has ended."""
         if answer.session != slot.hello.session:
             return False
-        slot.seen, slot.known = max(slot.seen, asked), frozenset(answer.known)
+        slot.known = frozenset(answer.known)
         ours = {one.standing.name: one for one in self._at[slot.hello.slot].values() if not one.end.done()}
         await asyncio.to_thread(self._store, answer, ours)
         for name in {piece.name for piece in answer.pieces} & ours.keys():
             self._note(ours[name].standing.item.id)
         for name, cost in answer.costs.items():
             if name in ours:
-                self.purse.note(ours[name].standing.item.id, cost)
+                self.purse.note(ours[name].standing.item.id, _check_cost(cost))
         for result in answer.results:
             if result.name in ours:
                 ours[result.name].resolve(result)
@@ -357,7 +367,8 @@ class Fleet:
             if name in ours:
                 _log.warning("item %s came to no end: %s", name, why)
                 ours[name].resolve(None)
-        if self.purse.is_spent and ours:
+        if self.purse.is_spent and not self._is_told:
+            self._is_told = True
             self._wake()
         return True
 
@@ -375,6 +386,11 @@ def _write_lease(attempt: _Attempt, slot: _Slot, *, stop: bool) -> Lease:
     if standing.name in slot.known:
         return Lease(standing.name, standing.task, copy.size, stop=stop)
     return Lease(standing.name, standing.task, copy.size, copy.digest, stop, move_item(standing.item))
+
+
+def _check_cost(cost: float | None) -> float | None:
+    """Return a cost that a node says; None for what can be none."""
+    return cost if cost is not None and isfinite(cost) and cost >= 0 else None
 
 
 def _write_result(path: Path, data: bytes) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.batch.fleet import messages
-from halocline.batch.fleet.log_pieces import Shipment
+from halocline.batch.fleet.log_pieces import MOST, Shipment
 from halocline.batch.fleet.messages import Answer, Hello, Lease, Orders, Result, Terms
 from halocline.batch.fleet.slots import Slot, find_slots
 from halocline.batch.places import LocalPlaces
@@ -104,7 +104,6 @@ class Host:
         self._watching = asyncio.create_task(self._watch())
 
     def say_hello(self) -> Hello:
-        self._told = time.monotonic()
         unseen = [path for path, mark in self._terms.marks.items() if messages.mark_folder(path) != mark]
         return Hello(self._slot.id, self._session, socket.gethostname(), tuple(unseen))
 
@@ -218,7 +217,7 @@ class Host:
             is_all = shipment.add(lease.name, self._log_of(lease.task), lease.have)
             if state := attempt.worker.read_state(lease.name):
                 costs[lease.name] = state.budget.cost
-            if is_over and is_all:
+            if is_over and is_all and sum(len(one.patch or b"") for one in results) < MOST:
                 self._add_end(lease.name, attempt.job, results, unended)
         pieces, blobs = tuple(shipment.pieces), tuple(shipment.blobs.values())
         if not (pieces or results):
@@ -232,18 +231,21 @@ class Host:
             unended[name] = str(job.exception() or "it was interrupted")
             return
         outcome, patch = standing.outcome, self._queue.folder / "results" / f"{name}.patch"
-        data = patch.read_bytes() if patch.exists() else None
-        if data is not None and len(data) > MOST_OF_PATCH:
-            outcome, data = replace(outcome, problem=f"The patch has {len(data) >> 20} MB and stays there."), None
+        size, data = patch.stat().st_size if patch.exists() else 0, None
+        if size > MOST_OF_PATCH:
+            outcome = replace(outcome, problem=f"The patch has {size >> 20} MB and stays there.")
+        elif patch.exists():
+            data = patch.read_bytes()
         results.append(Result(name, outcome, data))
 
     async def _watch(self) -> None:
         """Interrupt all attempts whenever the driver has been silent for too long; its earlier orders are void then."""
         while True:
             await asyncio.sleep(self._terms.patience / 20)
-            if time.monotonic() - self._told < self._terms.patience or not self._attempts:
+            if time.monotonic() - self._told < self._terms.patience:
                 continue
-            _log.warning("no word from the driver for %.0f s: what runs is interrupted", self._terms.patience)
+            if self._attempts:
+                _log.warning("no word from the driver for %.0f s: what runs is interrupted", self._terms.patience)
             self._session = secrets.token_hex(4)
             self._told = time.monotonic()
             for name, attempt in self._attempts.items():

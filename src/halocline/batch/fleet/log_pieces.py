@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -10,6 +11,7 @@ from halocline.batch.fleet.messages import Piece
 from halocline.files.durable import sync_path
 from halocline.protocol import codec
 from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.store.blobs import DiskBlobs
@@ -103,11 +105,13 @@ class LogCopy:
                 new = new[written:]
 
     def read_state(self) -> State | None:
-        """Return the state of the task as far as its log is here; None if nothing is. Blocks."""
-        new = os.pread(self._file, self.size - self._folded, self._folded)
+        """Return the state of the task as far as its log is here and can be read; None if nothing is. Blocks."""
+        with self._turn:
+            new = os.pread(self._file, self.size - self._folded, self._folded) if self._file >= 0 else b""
         whole = new[: new.rfind(b"\n") + 1]
-        for line in whole.splitlines():
-            self._state = reduce_event(self._state, codec.decode(line))
+        with suppress(HaloclineError):
+            for line in whole.splitlines():
+                self._state = reduce_event(self._state, codec.decode(line))
         self._folded += len(whole)
         return self._state if self._folded else None
 

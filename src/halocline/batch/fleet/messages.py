@@ -16,7 +16,7 @@ from halocline.protocol.values import Value
 
 M = TypeVar("M")
 Mark = tuple[int, int]
-"""A mark that tells a folder from one of the same path on another machine: its inode, and its time of change."""
+"""What tells a folder from another of the same path on another machine: its inode, and that of the folder above."""
 
 
 class Terms(Value, frozen=True):
@@ -160,7 +160,6 @@ def decode(data: bytes, kind: type[M]) -> M:
 def mark_folder(path: str) -> Mark | None:
     """Return the mark of a folder; None if there is none."""
     try:
-        found = os.stat(path)
+        return os.stat(path).st_ino, os.stat(os.path.dirname(path)).st_ino
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns

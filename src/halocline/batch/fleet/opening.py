@@ -1,6 +1,7 @@
 """Opens the fleet of a batch: what its hosts need of this machine goes to them here, and nothing else does."""
 
 import gc
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,13 +18,22 @@ from halocline.client.tasks import Client
 from halocline.files.durable import write_whole
 from halocline.protocol.errors import UsageError
 
-_PART = 2
-"""A host interrupts its attempts after this part of the time in which the driver gives it up."""
+_PART = 2.5
+"""A host interrupts its attempts after this part of the time in which the driver gives it up.
+
+Orders that come late are void after that part of the time, so it has stopped twice that part after the last orders were
+sent; what is left is for commands to end."""
+
+
+_NUMBERED = re.compile(r"(.+)\.\d+")
 
 
 def check_fleet(items: Sequence[Item], manner: Manner) -> None:
     """Raise UsageError for what no node can do, before anything runs."""
     check_movable(items)
+    ids = {item.id for item in items}
+    if taken := next((id for id in ids if (found := _NUMBERED.fullmatch(id)) and found[1] in ids), ""):
+        raise UsageError(f"The id {taken!r} is what a second attempt at another item is called.", "Rename it.")
     if manner.choices.api_key:
         raise UsageError("No key goes to nodes.", "Set it in the environment of the nodes, such as OPENAI_API_KEY.")
     if manner.options.attended:

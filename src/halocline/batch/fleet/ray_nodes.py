@@ -38,7 +38,10 @@ class RayNodes:
             self._ray = await asyncio.to_thread(_connect, self._address)
         wanted = self._most
         if wanted is None:
-            offered = await asyncio.to_thread(self._ray.cluster_resources)
+            try:
+                offered = await asyncio.to_thread(self._ray.cluster_resources)
+            except (self._ray.exceptions.RayError, OSError, RuntimeError) as error:
+                raise UsageError(f"The cluster does not answer: {error}", "Look at it: ray status") from error
             wanted = int(offered.get(RESOURCE, 0))
         if not wanted and not self._hosts:
             raise UsageError(

@@ -35,7 +35,9 @@ class Pace:
     ) -> None:
         self.has_answered = False
         """True once the server answered any of the tasks: it is there and knows the model."""
-        self._per_minute = per_minute
+        self._most = max(1, int(per_minute)) if per_minute else 0
+        self._within = MINUTE / min(1, per_minute or 1)
+        """Seconds in which so many may begin: a minute, or with a part of a request in a minute, longer."""
         self._now = now
         self._sleep = sleep
         self._line = asyncio.Lock()
@@ -66,13 +68,13 @@ class Pace:
     def _count_seconds(self) -> float:
         """Return the seconds that the next request still has to wait."""
         now = self._now()
-        while self._begun and self._begun[0] <= now - MINUTE:
+        while self._begun and self._begun[0] <= now - self._within:
             self._begun.popleft()
         moment = now
         if self._company > 1:
             moment = max(moment, self._not_before, self._begun[-1] + self._gap if self._begun else moment)
-        if self._per_minute and len(self._begun) >= self._per_minute:
-            moment = max(moment, self._begun[-int(max(1, self._per_minute))] + MINUTE)
+        if self._most and len(self._begun) >= self._most:
+            moment = max(moment, self._begun[-self._most] + self._within)
         return moment - now
 
     def _slow_down(self, wait: float) -> None:
