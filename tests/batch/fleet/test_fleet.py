@@ -71,7 +71,7 @@ class Nodes:
 
 
 class Cluster:
-    """Batches on hosts below a folder; `patience` is the driver's, of which hosts have half."""
+    """Batches on hosts below a folder; `patience` is the driver's, of which hosts have two fifths."""
 
     def __init__(self, folder: Path, patience: float = 60.0) -> None:
         self.folder = folder
@@ -88,7 +88,7 @@ class Cluster:
         return f"scripted/{path}"
 
     def make_nodes(self, count: int, items: list[Item], key: str = "k") -> Nodes:
-        terms = messages.encode(Terms("b", key, YOLO, self.patience / 2, marks=mark_paths(items)))
+        terms = messages.encode(Terms("b", key, YOLO, self.patience / 2.5, marks=mark_paths(items)))
         return Nodes(*(Node(terms, self.folder / f"n{number}") for number in range(count)))
 
     async def open(self, queue: Queue, nodes: Nodes, at_once: int = 4, most: float | None = None) -> Batch:
@@ -188,6 +188,97 @@ async def test_an_item_whose_slot_does_not_come_back_begins_again(cluster, make_
         await queue.begin("i0", "its-task", "nowhere")
     done = (await cluster.run(*items))["i0"]
     assert (done.outcome.ending, done.attempt, done.lost) == (Ending.PASSED, 2, ("its-task",))
+
+
+class Unheard(Node):
+    """A node that hears all and, once it is cut, is not heard."""
+
+    async def hello(self) -> bytes:
+        return await self._answer(self._host.hello())
+
+    async def exchange(self, orders: bytes) -> bytes:
+        return await self._answer(self._host.exchange(orders))
+
+    async def _answer(self, answering) -> bytes:
+        answer = await answering
+        if not self._is_joined.is_set():
+            raise NodeGone("nothing is heard of it")
+        return answer
+
+
+@pytest.mark.slow
+async def test_a_host_that_is_not_heard_has_stopped_before_its_item_begins_elsewhere(
+    cluster, make_items, tmp_path
+) -> None:
+    cluster.patience = 8.0
+    trace = tmp_path / "trace"
+    items = make_items(1, f"for n in $(seq 60); do echo $PWD >> {trace}; sleep 0.1; done")
+    terms = messages.encode(Terms("b", "k", YOLO, cluster.patience / 2.5, marks=mark_paths(items)))
+    nodes = Nodes(*(Unheard(terms, tmp_path / f"n{number}") for number in range(2)))
+    with Queue(cluster.records) as queue:
+        await queue.add(items)
+        batch = await cluster.open(queue, nodes, at_once=2)
+        running = asyncio.create_task(batch.run())
+        while not trace.exists():
+            await asyncio.sleep(0.02)
+        nodes.nodes["/n1/" in trace.read_text()].cut()
+        await running
+        one = queue.items["i0"]
+    assert (one.attempt, one.outcome.ending) == (2, Ending.PASSED)
+    places = trace.read_text().split()
+    assert len(set(places)) == 2
+    assert places == sorted(places, key=places.index), "what was lost acted beside what came after it"
+
+
+@pytest.mark.slow
+async def test_contents_that_cannot_be_kept_for_a_moment_are_asked_for_again(cluster, make_items) -> None:
+    items = make_items(2)
+    blobs = cluster.client.home.blobs
+    blobs.parent.mkdir(parents=True, exist_ok=True)
+    blobs.rename(blobs.with_name("aside")) if blobs.exists() else None
+    blobs.write_text("")  # as a disk without room, it takes no content
+    asyncio.get_running_loop().call_later(1.5, blobs.unlink)
+    done = await cluster.run(*items)
+    assert [one.outcome.ending for one in done.values()] == [Ending.PASSED] * 2
+
+
+@pytest.mark.slow
+async def test_a_cluster_that_does_not_answer_for_a_while_loses_its_silent_nodes_all_the_same(
+    cluster, make_items, tmp_path
+) -> None:
+    class Away(Nodes):
+        async def find_new(self) -> list[Node]:
+            if not self._new:
+                raise UsageError("The cluster does not answer.", "")
+            return await super().find_new()
+
+    cluster.patience = 5.0
+    items = make_items(1, f"echo $PWD >> {tmp_path}/trace; sleep 0.5")
+    nodes = Away(*cluster.make_nodes(2, items).nodes)
+    with Queue(cluster.records) as queue:
+        await queue.add(items)
+        running = asyncio.create_task((await cluster.open(queue, nodes, at_once=2)).run())
+        while not (tmp_path / "trace").exists():
+            await asyncio.sleep(0.02)
+        nodes.nodes["/n1/" in (tmp_path / "trace").read_text()].cut()
+        await running
+        assert (queue.items["i0"].attempt, queue.items["i0"].outcome.ending) == (2, Ending.PASSED)
+
+
+@pytest.mark.slow
+async def test_an_item_waits_for_a_node_that_is_coming_if_none_that_is_there_sees_its_folder(
+    cluster, make_items, tmp_path
+) -> None:
+    class Late(Node):
+        async def hello(self) -> bytes:
+            await asyncio.sleep(1.0)
+            return await super().hello()
+
+    (item,) = make_items(1)
+    blind = messages.encode(Terms("b", "k", YOLO, 30.0, marks={item.git: (1, 1)}))
+    seeing = messages.encode(Terms("b", "k", YOLO, 30.0, marks=mark_paths([item])))
+    nodes = Nodes(Node(blind, tmp_path / "n0"), Late(seeing, tmp_path / "n1"))
+    assert (await cluster.run(item, nodes=nodes))["i0"].outcome.ending is Ending.PASSED
 
 
 async def test_an_item_of_a_folder_that_no_node_sees_is_refused(cluster, make_items) -> None:
