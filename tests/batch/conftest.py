@@ -62,8 +62,8 @@ class Bench:
         first = next(iter(self.models.values())).name
         options = TaskOptions(model=first, approval_mode=ApprovalMode.ACCEPT_EDITS)
         manner = manner or Manner(Choices(unattended=True), options)
-        places = places or LocalPlaces(self.places, self.records, {})
         clients = Clients(manner, self.folder, make=self._open)
+        places = places or LocalPlaces(self.places, self.records, {}, clients.closes_network)
         note = more.get("note", lambda id: None)
         worker = Worker(queue, places, clients, manner, Purse(max_total_cost), note)
         return Batch(queue, worker, at_once=at_once, **more)

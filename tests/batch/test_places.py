@@ -21,11 +21,12 @@ from halocline.testing import Call, Turn
 
 pytestmark = pytest.mark.process
 HAS_BWRAP = shutil.which("bwrap") is not None
+OPEN = 'sandbox = "require"\nsandbox_network = true'
 
 
 @pytest.fixture
 def places(tmp_path):
-    return LocalPlaces(tmp_path / "cache" / "b", tmp_path / "batches" / "b", {})
+    return LocalPlaces(tmp_path / "cache" / "b", tmp_path / "batches" / "b", {}, lambda item: False)
 
 
 @pytest.fixture
@@ -177,6 +178,45 @@ async def test_a_clone_in_a_container_has_its_history_and_lies_anywhere(bench, i
     fields = {"place": PlaceKind.CONTAINER, "image": "/", "folder": "", "git": str(repository)}
     done = await here.run(item(**fields, accept="grep first told"), manner=Manner(Choices(unattended=True), options))
     assert done["one"].ending == Ending.PASSED, done
+
+
+@pytest.mark.skipif(not HAS_BWRAP, reason="needs bubblewrap")
+@pytest.mark.parametrize(
+    ("settings", "reaches"),
+    [("", True), ("web = false", False), ('sandbox = "require"', False), (OPEN, True)],
+)
+async def test_no_container_has_a_network_where_the_settings_have_none(
+    bench, item, halocline_home, tmp_path, settings, reaches
+):
+    halocline_home.mkdir(exist_ok=True)
+    (halocline_home / "settings.toml").write_text(settings)
+    async with await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        fields = {"place": PlaceKind.CONTAINER, "image": "/", "accept": f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"}
+        done = (await bench().run(item(**fields)))["one"]
+    assert (done.ending == Ending.PASSED) is reaches, done
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+async def test_an_engine_starts_a_container_without_a_network_where_there_is_none(
+    item, tmp_path, monkeypatch, is_closed
+):
+    engine = tmp_path / "bin" / "docker"
+    engine.parent.mkdir()
+    engine.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n')
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{engine.parent}:{os.environ['PATH']}")
+    places = LocalPlaces(tmp_path / "cache" / "b", tmp_path / "batches" / "b", {}, lambda item: is_closed)
+    await places.open(Standing(item(place=PlaceKind.CONTAINER, image="debian")))
+    assert ("--network none" in (tmp_path / "told").read_text()) is is_closed
+
+
+async def test_no_item_works_on_another_machine_where_commands_have_no_network(bench, item, halocline_home):
+    halocline_home.mkdir(exist_ok=True)
+    (halocline_home / "settings.toml").write_text("web = false")
+    done = (await bench().run(item(place=PlaceKind.SSH, machine="localhost", folder="/tmp")))["one"]
+    assert (done.ending, done.requests) == (Ending.PLACE, 0)
+    assert "cannot work on localhost" in done.text
 
 
 async def test_a_part_of_a_repository_is_cloned_with_the_whole(open_place, repository):

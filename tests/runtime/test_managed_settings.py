@@ -297,6 +297,21 @@ async def test_at_a_cap_no_one_is_asked_to_go_on(machine) -> None:
     assert any(isinstance(event, ev.QuestionAsked) for event in seen)
 
 
+async def test_rules_that_became_unusable_refuse_every_call_of_open_tasks(machine) -> None:
+    client = machine.client()
+    await client.start(machine.work, TaskOptions())
+    machine.home.managed_rules.symlink_to("nowhere")
+    calls = (
+        ("write_to_file", {"path": "a.txt", "content": "x"}),
+        ("execute_command", {"command": "touch b.txt", "requires_approval": False}),
+        ("list_files", {"path": "."}),
+    )
+    for ended, text in await machine.outcome(*calls, client=client, approval_mode=ApprovalMode.YOLO):
+        assert not ended
+        assert f"Cannot read {machine.home.managed_rules}" in text
+    assert [*machine.work.iterdir()] == []
+
+
 async def test_a_switch_that_is_set_cannot_be_turned_in_a_task(machine) -> None:
     machine.manage("[auto_approve]\nedit = false")
     client = machine.client()

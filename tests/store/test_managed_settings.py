@@ -1,6 +1,5 @@
 """The administrator's settings: every setting can be one, and none is lifted by any place that a person writes to."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from halocline.store.paths import PROJECT_SETTINGS, Home
 from halocline.store.settings.load import VARIABLES, check_settings, find_value
 from halocline.store.settings.managed import ADDED, SELECTING, ManagedSettings, read_managed
 from halocline.store.settings.project import RIGHTS, ProjectRight
+from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.settings import Settings
 
 VALUES = (
@@ -44,6 +44,7 @@ VALUES = (
         {"a": {"base_url": "http://b"}},
         {"a": {"input": 1, "output": 1}},
     ),
+    *({"a": 1}, {"a": 2}),
     *(
         {"a": {"input": 2, "output": 2}},
         {"a": {"connect": 1}},
@@ -169,44 +170,34 @@ def test_without_a_file_nothing_is_managed(machine: Machine) -> None:
     assert read_managed(machine.home.managed / "none" / "settings.toml") == ManagedSettings()
 
 
-def _open_to_others(file: Path) -> None:
-    file.write_text("max_steps = 1\n")
-    file.chmod(0o666)
-
-
-def _in_an_open_folder(file: Path) -> None:
-    file.write_text("max_steps = 1\n")
-    file.parent.chmod(0o777)
-
-
-def _of_another_user(file: Path) -> None:
-    file.write_text("max_steps = 1\n")
-    os.chown(file, 4242, 4242)
-
-
-FAULTS = {
-    _open_to_others: "Users other than root can write to",
-    _in_an_open_folder: "Users other than root can write to",
-    _of_another_user: "Users other than root can write to",
-    (lambda file: file.write_text("max_steps = [")): "Cannot read",
-    (lambda file: file.write_text("max_stepps = 1")): "Unknown setting 'max_stepps'",
-    (lambda file: file.write_text('max_steps = "many"')): "max_steps",
-    (lambda file: file.write_text('profile = "x"')): "cannot set profile",
-    (lambda file: file.symlink_to("nowhere")): "Cannot read",
-    (lambda file: file.mkdir()): "Cannot read",
-}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write such a file")
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_file_that_cannot_be_used_stops_halocline_with_an_error_that_names_it(machine: Machine, fault) -> None:
-    file = machine.home.managed_settings
-    fault(file)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("max_stepps = 1", "Unknown setting 'max_stepps'"),
+        ('max_steps = "many"', "max_steps"),
+        ('profile = "x"', "cannot set profile"),
+    ],
+)
+def test_a_row_that_is_none_stops_halocline_with_an_error_that_names_it(machine: Machine, text: str, said: str) -> None:
+    machine.home.managed_settings.write_text(text)
     with pytest.raises(SettingsError) as error:
         machine.read(Choices(), {})
-    assert FAULTS[fault] in error.value.text
-    assert str(file) in error.value.text
+    assert said in error.value.text
+    assert str(machine.home.managed_settings) in error.value.text
     assert "administrator" in error.value.hint
+
+
+def test_where_the_cost_is_limited_no_price_is_the_persons(machine: Machine) -> None:
+    free = '[prices."openai/gpt-5"]\ninput = 0\noutput = 0\ncache_read = 0\nwindow = 9000\n'
+    machine.home.settings.write_text(f'catalogue_url = "http://a"\n{free}')
+    assert machine.read(Choices(), {}).prices["openai/gpt-5"].input == 0
+    machine.home.managed_settings.write_text("max_cost = 5\n")
+    now = machine.read(Choices(), {})
+    assert (now.prices["openai/gpt-5"], now.catalogue_url) == (Price(window=9000), Settings().catalogue_url)
+    terms = Assembly.of(Choices(), {"HALOCLINE_HOME": str(machine.home.root)}, home=machine.home)
+    assert terms.find_terms("openai/gpt-5", 1).written > 0
+    machine.home.managed_settings.write_text(f"max_cost = 5\n{free}")
+    assert machine.read(Choices(), {}).prices["openai/gpt-5"].input == 0
 
 
 @pytest.mark.parametrize(

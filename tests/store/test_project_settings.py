@@ -59,7 +59,7 @@ LARGE = "900"
 ODD_VALUES = (
     *("7", "true", "false", '"x"', '["x"]', '["yolo"]', '{ x = "y" }', '"plain"', '"brave"', '"bell"', '"vi"'),
     *('"127.0.0.1:1"', '"json"', '{ x = { base_url = "http://x" } }'),
-    *("{ x = { input = 1, output = 1 } }", "{ x = { connect = 1 } }"),
+    *("{ x = { input = 1, output = 1 } }", "{ x = { connect = 1 } }", "{ x = 1 }"),
 )
 """One of these is a valid value of each setting, other than its default."""
 

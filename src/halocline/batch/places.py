@@ -29,6 +29,8 @@ from halocline.protocol.values import Value
 
 ENGINES = ("docker", "podman")
 _LONGEST_NAME = 64
+_CLOSED = "the settings let no command use the network, and that does not reach another machine."
+_OTHER_PLACES = "Choose another place. Who says so: halo config list --explain web, or sandbox."
 _SSH = ("ssh", "-oBatchMode=yes", "-oControlMaster=auto", "-oControlPath=~/.ssh/halocline-%C", "-oControlPersist=60")
 """One connection serves all commands of a machine, and a minute longer."""
 
@@ -72,11 +74,17 @@ class Places(Protocol):
 class LocalPlaces:
     """Places on this machine, below the folder of the batch, and machines that ssh knows."""
 
-    def __init__(self, folder: Path, records: Path, environment: Mapping[str, str]) -> None:
-        """`folder` holds the places, and `records` what no task may change: what each place began with."""
+    def __init__(
+        self, folder: Path, records: Path, environment: Mapping[str, str], closes_network: Callable[[Item], bool]
+    ) -> None:
+        """`folder` holds the places, and `records` what no task may change: what each place began with.
+
+        `closes_network` is true of items whose commands the settings let use no network: no place lifts that.
+        """
         self._folder = folder
         self._records = records
         self._environment = environment
+        self._closes_network = closes_network
         self._mirroring = asyncio.Lock()
 
     async def open(self, standing: Standing) -> Place:
@@ -111,6 +119,8 @@ class LocalPlaces:
             case PlaceKind.CONTAINER:
                 return await self._open_container(standing)
             case PlaceKind.SSH:
+                if self._closes_network(item):
+                    raise HaloclineError(f"{standing.name} cannot work on {item.machine}: {_CLOSED}", _OTHER_PLACES)
                 key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
                 shell = ProgramShell((*_SSH, item.machine, "--"), stays=True, key=key)
                 await shell.end_left()
@@ -179,13 +189,14 @@ class LocalPlaces:
         return Place(folder, None, changes)
 
     async def _open_container(self, standing: Standing) -> Place:
-        image = standing.item.image
+        image, is_closed = standing.item.image, self._closes_network(standing.item)
         place = await (self._open_clone(standing) if standing.item.git else self._open_copy(standing))
         if await asyncio.to_thread(os.path.isdir, image):
-            return _with_shell(place, ProgramShell(_list_bwrap_words(image, place.folder), stays=False))
+            words = _list_bwrap_words(image, place.folder, is_closed=is_closed)
+            return _with_shell(place, ProgramShell(words, stays=False))
         key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
         engine, name = _find_engine(), f"halocline-{key}"
-        await _start_container(engine, name, image, place.folder)
+        await _start_container(engine, name, image, place.folder, is_closed=is_closed)
         return _with_shell(
             place, ProgramShell((engine, "exec", "-i", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
         )
@@ -257,20 +268,22 @@ def _with_shell(place: Place, shell: ProgramShell, container: tuple[str, ...] = 
     return replace(place, host=Host(ProgramFiles(shell), shell), container=container)
 
 
-def _list_bwrap_words(root: str, folder: Path) -> tuple[str, ...]:
+def _list_bwrap_words(root: str, folder: Path, *, is_closed: bool) -> tuple[str, ...]:
     """Return what runs a command with another root folder, in which only the place can be changed.
 
     What the root has under the first name of the place's path is not there: the place is mounted in an empty folder.
     """
     own: dict[str, tuple[str, ...]] = {"proc": ("--proc", "/proc"), "dev": ("--dev", "/dev")}
-    own |= {name: ("--tmpfs", f"/{name}") for name in ("tmp", folder.parts[1])}
+    sockets = ("run",) if is_closed else ()  # those of services, which may have a network
+    own |= {name: ("--tmpfs", f"/{name}") for name in ("tmp", folder.parts[1], *sockets)}
     with os.scandir(root) as entries:
         for entry in entries:
             link = ("--symlink", os.readlink(entry.path)) if entry.is_symlink() else ("--ro-bind", entry.path)
             own.setdefault(entry.name, (*link, f"/{entry.name}"))
     shown = [word for words in own.values() for word in words]
     place = ("--bind", str(folder), str(folder))  # behind the rest, which is above it
-    return ("bwrap", *shown, *place, "--unshare-pid", "--unshare-ipc", "--die-with-parent", "sh", "-c")
+    apart = ("--unshare-pid", "--unshare-ipc", *(("--unshare-net",) if is_closed else ()))
+    return ("bwrap", *shown, *place, *apart, "--die-with-parent", "sh", "-c")
 
 
 def _find_engine() -> str:
@@ -282,12 +295,13 @@ def _find_engine() -> str:
     )
 
 
-async def _start_container(engine: str, name: str, image: str, folder: Path) -> None:
+async def _start_container(engine: str, name: str, image: str, folder: Path, *, is_closed: bool) -> None:
     """Start a container that waits for commands. One that was left goes, with all that runs in it."""
     await run_program(engine, "rm", "-f", name)
     mount = ("-v", f"{folder}:{folder}", "-w", str(folder), "--entrypoint", "sh")
+    network = ("--network", "none") if is_closed else ()
     code, _, errors = await run_program(
-        engine, "run", "-d", "--name", name, *mount, image, "-c", "while :; do sleep 3600; done"
+        engine, "run", "-d", "--name", name, *network, *mount, image, "-c", "while :; do sleep 3600; done"
     )
     if code:
         raise HaloclineError(f"{engine} could not start {image}: {errors.rpartition(chr(10))[2]}", "Try it by hand.")

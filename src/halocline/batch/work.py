@@ -74,6 +74,10 @@ class Clients:
             self._open[same].keep_pace_with(next(iter(self._open.values())))
         return self._open[same]
 
+    def closes_network(self, item: Item) -> bool:
+        """True if no command of an item may use the network, wherever it works. Raises UsageError and SettingsError."""
+        return self.find(item).closes_network()
+
     async def close(self) -> None:
         """Close all; turns that run are interrupted, and continue with the next run of the batch."""
         while self._open:

@@ -75,6 +75,7 @@ class Client(TaskQueries):
         self.words = controller.words
         self.close = controller.close
         self.ended = controller.let_go
+        self.closes_network: Callable[[], bool] = lambda: controller.assemblies.own.settings.closes_network
 
     def named(self, name: str) -> "Client":
         """Return a client of the same controller under another name."""
@@ -89,9 +90,8 @@ class Client(TaskQueries):
 
         Return the number of spans. Raises UsageError and TaskNotFound.
         """
-        own = self._controller.assemblies.own
-        logs, contents = self._read_tree(task), own.settings.trace_contents
-        return runtime.traces.send_logs(logs, self.build_redactor(), own.env, contents=contents)
+        logs, own = self._read_tree(task), self._controller.assemblies.own
+        return runtime.traces.send_logs(logs, self.build_redactor(), own.env, contents=own.settings.trace_contents)
 
     def _read_tree(self, task: str) -> Iterator[list[DurableEvent]]:
         """Yield the events of a task, and of its sub-agents as far as their logs are there."""

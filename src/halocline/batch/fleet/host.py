@@ -90,10 +90,10 @@ class Host:
         self._home = _make_home(slot.folder / "home", terms)
         self._queue = Queue(self._home.batches / terms.batch)
         self._queue.__enter__()
-        self._places = LocalPlaces(slot.folder, self._queue.folder, environment)
         self._clients = Clients(
             terms.manner, slot.folder, make=partial(open_client, environment=environment, home=self._home)
         )
+        self._places = LocalPlaces(slot.folder, self._queue.folder, environment, self._clients.closes_network)
         self._attempts: dict[str, _Attempt] = {}
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Jobs of attempts that were interrupted because the driver was silent."""

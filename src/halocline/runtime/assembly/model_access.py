@@ -30,7 +30,7 @@ from halocline.store.blobs import DiskBlobs
 from halocline.store.model_habits import ModelHabits
 from halocline.store.paths import Home
 from halocline.store.settings.load import finish_settings, read_own, with_overrides
-from halocline.store.settings.managed import ManagedSettings, read_managed
+from halocline.store.settings.managed import ManagedSettings, read_managed, require_managed
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class ModelAccess:
         """
         home = home or Home.of(env)
         managed = read_managed(home.managed_settings)
+        for file in (home.managed_rules, home.managed_mcp):
+            require_managed(file)
         own = layers.own if layers else read_own(home.settings, env, choices.profile, but=choices.changes or "")
         finished = layers.settings if layers else finish_settings(own, str(home.settings), env)
         settings = managed.bind(choices.over(finished))

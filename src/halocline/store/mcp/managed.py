@@ -1,9 +1,8 @@
 """The administrator's limits on other MCP servers: the table `halocline` of the managed file.
 
-What must stay true: if the file exists but cannot be read, no other servers run.
+What must stay true: if the file exists but cannot be read, or others can write to it, no other servers run.
 """
 
-import os
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
+from halocline.files.root_owned import find_managed_file
 from halocline.ports.mcp_servers import Server, ServerOwner
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
@@ -47,9 +47,9 @@ class _File(Value, frozen=True):
 
 def bounds_in(file: Path) -> Bounds:
     """Read the limits from the managed file; no limits if it does not exist."""
-    if not os.path.exists(file):
-        return Bounds()
     try:
+        if not find_managed_file(file):
+            return Bounds()
         return json_input.decode(read_regular(file, LARGEST), type=_File).halocline
     except (OSError, msgspec.DecodeError):
         return Bounds(only_managed=True)

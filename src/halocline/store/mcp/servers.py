@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
+from halocline.files.root_owned import Unusable, find_managed_file
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Server, ServerEntry, ServerOwner, Servers
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import SERVER_ROWS, Dialect
@@ -75,6 +76,8 @@ def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterab
     problems: list[str] = []
     for file, owner, dialect, folder in places.files():
         try:
+            if owner is ServerOwner.MANAGED:
+                _require_managed(file)
             servers = list(servers_in(file, owner, dialect, folder))
             servers = servers if folder == places.workspace else [_run_in(folder, server) for server in servers]
         except Unreadable as error:
@@ -92,6 +95,13 @@ def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterab
         found.setdefault(server.name, server)
     bounds = bounds_in(places.managed)
     return Servers(tuple(bounds.judged(server) for server in found.values()), tuple(problems))
+
+
+def _require_managed(file: Path) -> None:
+    try:
+        find_managed_file(file)
+    except Unusable as error:
+        raise Unreadable(str(error)) from error
 
 
 def _run_in(folder: Path, server: Server) -> Server:

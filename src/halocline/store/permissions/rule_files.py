@@ -1,7 +1,7 @@
 """The rules of one workspace: rule files, permanent grants and ignore files, reloaded when they change.
 
 What must stay true: a file that cannot be read allows nothing: it becomes a problem of the book, and while there is one
-the gate asks.
+the gate asks. While the administrator's cannot be read, everything is refused: it may have forbidden anything.
 """
 
 import os
@@ -25,6 +25,8 @@ from halocline.store.paths import MANAGED, PROJECT_RULES
 from halocline.store.permissions.ignore_files import read_ignored
 from halocline.store.permissions.rules import Unreadable, bare_rule, literal_pattern, read_file, rule_for
 
+UNREADABLE = "managed-unreadable"
+"""The name of the rule that stands for all that an administrator's file may have said."""
 Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -96,6 +98,8 @@ class RuleFiles:
                 permissions += [(source, bounds)] if bounds else []
             except Unreadable as error:
                 problems.append(str(error))
+                if source is Source.MANAGED:
+                    rules.append(Rule(Verdict.DENY, UNREADABLE, str(error), source=source))
         if not trusted:
             rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
         self._included = ()
@@ -159,4 +163,4 @@ def _file_stamp(path: str | Path) -> tuple[int, int, int] | None:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_ctime_ns, found.st_size

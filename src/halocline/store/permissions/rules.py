@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from halocline import policy
 from halocline.files.regular import read_regular
-from halocline.files.root_owned import only_root_writes
+from halocline.files.root_owned import Unusable, find_managed_file
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import CommandPermissions, Rule, Source, Verdict
 from halocline.protocol.values import Value
@@ -38,15 +38,22 @@ def read_rules(path: Path, source: Source) -> list[Rule]:
 
 def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
     """Read a file's rules and its restrictions for all commands; nothing if it does not exist. Raises Unreadable."""
+    if source is Source.MANAGED and not _is_managed(path):
+        return [], None
     text = read_text(path)
     if text is None:
         return [], None
-    if source is Source.MANAGED and not only_root_writes(path):
-        raise Unreadable(f"Users other than root can write to {path}, so its rules are not used.")
     given = _decode_file(path, text)
     return [
         _decode_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)
     ], given.command_permissions
+
+
+def _is_managed(path: Path) -> bool:
+    try:
+        return find_managed_file(path)
+    except Unusable as error:
+        raise Unreadable(str(error)) from error
 
 
 def rule_for(grant: Grant, workspace: Path | None) -> Rule:

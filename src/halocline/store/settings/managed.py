@@ -5,14 +5,13 @@ Limits are caps, so that a person may set less, lists of what is off are added t
 value. A file that cannot be used, or that others can write to, is an error: it is never ignored.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from halocline.files.root_owned import only_root_writes
+from halocline.files.root_owned import Unusable, find_managed_file
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.kinds import ApprovalMode, bound_mode
 from halocline.protocol.values import Value
@@ -27,6 +26,9 @@ ADDED = ("tools_off", "modes_off")
 """Lists of what is off: the person's own entries stay."""
 PLACES = ("base_url", "providers", "catalogue_url")
 """Settings that lead a provider's name to another server: where the file says which may be used, it alone sets them."""
+PRICED = ("catalogue_url",)
+"""Settings that say what models cost: where the file limits the cost, it alone sets them, and prices of models."""
+UNPRICED = dict.fromkeys(("input", "output", "cache_read", "cache_write"))
 ASK_THEM = "Ask the administrator of this machine: without this file Halocline would not keep to their settings."
 
 
@@ -52,8 +54,11 @@ class ManagedSettings(Value, frozen=True):
 
     def bind(self, settings: Settings) -> Settings:
         """Return the settings as they may be: with the administrator's rows, and what follows from them."""
-        for name in PLACES if self.limits_models else ():
+        for name in (*(PLACES if self.limits_models else ()), *(PRICED if "max_cost" in self.rows else ())):
             settings = replace(settings, **{name: getattr(Settings(), name)})
+        if "max_cost" in self.rows:
+            sizes = {name: replace(one, **UNPRICED) for name, one in settings.prices.items()}
+            settings = replace(settings, prices=sizes)
         if self.rows:
             settings = self._with_rows(settings)
         if not settings.web:
@@ -113,27 +118,27 @@ class ManagedSettings(Value, frozen=True):
 
 def read_managed(file: Path) -> ManagedSettings:
     """Read the administrator's settings; none if there is no file. Raises SettingsError if it cannot be used."""
-    try:
-        os.lstat(file)
-    except (FileNotFoundError, NotADirectoryError):
+    if not require_managed(file):
         return ManagedSettings()
-    except OSError as error:
-        raise SettingsError(f"Cannot read {file}: {error.strerror}.", ASK_THEM) from error
     try:
-        if not only_root_writes(file):
-            raise SettingsError(f"Users other than root can write to {file}, or replace it, so it cannot be trusted.")
         given = read_settings(file)
         settings, rows = (
             check_settings(given, str(file)),
             [name for name, _ in list_rows(given)],
         )
-    except OSError as error:
-        raise SettingsError(f"Cannot read {file}: {error.strerror}.", ASK_THEM) from error
     except SettingsError as error:
         raise SettingsError(error.text, ASK_THEM) from error
     if chosen := next((name for name in SELECTING if name in rows), ""):
         raise SettingsError(f"{file} cannot set {chosen}: write the settings themselves.", ASK_THEM)
     return ManagedSettings(str(file), {name: find_value(settings, name) for name in rows})
+
+
+def require_managed(file: Path) -> bool:
+    """True if a file of the administrator is there. Raises SettingsError if it cannot be read, or is not root's."""
+    try:
+        return find_managed_file(file)
+    except Unusable as error:
+        raise SettingsError(str(error), ASK_THEM) from error
 
 
 def _is_same(asked: Any, now: Any) -> bool:

@@ -371,6 +371,11 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"there is no encoding {name!r}; Python's names count, such as shift_jis") from None
 
     @property
+    def closes_network(self) -> bool:
+        """True if no command may use the network: the web is off, or a required sandbox has none."""
+        return not self.web or (self.sandbox == "require" and not self.sandbox_network)
+
+    @property
     def viewport(self) -> tuple[int, int]:
         """Width and height of the browser's page, in pixels."""
         width, _, height = self.browser_viewport.partition("x")

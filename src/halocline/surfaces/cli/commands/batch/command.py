@@ -192,8 +192,9 @@ async def _open_runner(
             at_once=arguments.at_once,
             note=progress.note,
         )
-    places = LocalPlaces(place_folder(queue.folder, os.environ), queue.folder, os.environ)
-    worker = Worker(queue, places, Clients(manner, Path.cwd()), manner, purse, progress.note)
+    clients = Clients(manner, Path.cwd())
+    places = LocalPlaces(place_folder(queue.folder, os.environ), queue.folder, os.environ, clients.closes_network)
+    worker = Worker(queue, places, clients, manner, purse, progress.note)
     for one in [queue.items[item.id] for item in items]:
         if one.node and not one.outcome:  # its place is on a node
             await queue.lose(one.item.id, worker.read_cost(one))
