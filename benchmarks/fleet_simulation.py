@@ -1,8 +1,8 @@
-"""A batch on a thousand nodes, on paper: `python -m benchmarks.fleet_simulation` prints the tables of docs/design/scale.md.
+"""A batch on a thousand nodes, on paper: `python -m benchmarks.fleet_simulation` prints what docs/design/scale.md has.
 
-What the driver's own code takes is measured first: orders written and answers read, pieces of logs kept, the queue
-synced. With that, a simulation runs the batch: nodes that run steps, a provider that takes so many requests a minute, and
-drivers that are one thread each. How long models think is assumed, not measured: it has a row of its own.
+What the driver takes is measured first, by its own code with hosts in this process that always have news. With that, a
+simulation runs the batch: nodes that run steps, a provider that takes so many requests a minute, and drivers that are
+one thread each. How long models think is assumed.
 """
 
 import argparse
@@ -31,9 +31,9 @@ from halocline.surfaces.cli.commands.batch.command import THREADS
 from halocline.surfaces.event_loop import run_loop
 
 THINKING = 10.0
-"""Seconds that a model thinks about a step, in the median: an assumption. The spread is that of a lognormal of sigma 0.8."""
+"""Seconds that a model thinks about a step: the median of a lognormal, assumed."""
 SIGMA = 0.8
-GATHER = 0.05
+GATHER = 0.5
 """Seconds in which a host gathers news for one answer: `halocline.batch.fleet.host`."""
 
 
@@ -87,7 +87,7 @@ CASES = (
 
 
 class BusyHost:
-    """A host that always has news: lines of `pieces` of its tasks for each answer, and their ends after `steps` lines."""
+    """A host that always has news: a line of some of its tasks in each answer, and their ends after `steps` lines."""
 
     def __init__(self, name: str, pieces: int, steps: int) -> None:
         self.spent = 0.0
@@ -161,21 +161,15 @@ def measure_costs(folder: Path, call: float) -> Costs:
         seconds, answers = run_loop(run_driver(place, 10, 20, tasks, pieces, steps), THREADS)
         rows.append([float(answers), float(tasks * steps), float(tasks)])
         took.append(seconds)
-        print(name, rows[-1], seconds)
     answer, piece, item = solve(rows, took)
     return Costs(answer + call, piece, item)
 
 
 def solve(rows: list[list[float]], values: list[float]) -> list[float]:
     """Solve three equations."""
-    whole = determinant(rows)
-    return [
-        max(
-            0.0,
-            determinant([[*row[:at], value, *row[at + 1 :]] for row, value in zip(rows, values, strict=True)]) / whole,
-        )
-        for at in range(3)
-    ]
+    whole, pairs = determinant(rows), list(zip(rows, values, strict=True))
+    put = ([[*row[:at], value, *row[at + 1 :]] for row, value in pairs] for at in range(3))
+    return [max(0.0, determinant(one) / whole) for one in put]
 
 
 def determinant(rows: list[list[float]]) -> float:

@@ -27,6 +27,8 @@ LOG_NAME = "queue.jsonl"
 LOCK_NAME = "queue.lock"
 _PATIENCE = 0.2
 """Seconds to wait for the lock: a batch holds it as long as it runs."""
+LETTERS = 8
+"""At the end of the ids of tasks: with four, two of a thousand that begin in one second may have the same."""
 
 
 class Ending(StrEnum):

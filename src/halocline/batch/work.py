@@ -13,7 +13,7 @@ from halocline.batch.accept_files import copy_over
 from halocline.batch.items import LIMITS, Item
 from halocline.batch.places import Place, Places
 from halocline.batch.purse import Purse
-from halocline.batch.queue import Ending, Outcome, Queue, Standing
+from halocline.batch.queue import LETTERS, Ending, Outcome, Queue, Standing
 from halocline.batch.read_outcome import describe_change, read_outcome
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
@@ -95,7 +95,7 @@ class Worker:
         manner: Manner,
         purse: Purse,
         note: Callable[[str], None] = lambda id: None,
-        name_task: Callable[[Item], str] = lambda item: new_task_id(),
+        name_task: Callable[[Item], str] = lambda item: new_task_id(LETTERS),
     ) -> None:
         self._queue = queue
         self._places = places

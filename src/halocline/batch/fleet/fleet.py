@@ -23,7 +23,7 @@ from halocline.batch.fleet.log_pieces import LogCopy
 from halocline.batch.fleet.messages import Answer, Channel, Hello, Lease, NodeGone, Nodes, Orders, Result
 from halocline.batch.fleet.movable import find_paths, move_item
 from halocline.batch.purse import Purse
-from halocline.batch.queue import Ending, Outcome, Queue, Standing
+from halocline.batch.queue import LETTERS, Ending, Outcome, Queue, Standing
 from halocline.batch.work import read_cost
 from halocline.client.tasks import Client
 from halocline.files.durable import tells_full_disk, write_whole
@@ -167,8 +167,7 @@ class Fleet:
         while not self.is_stopping and not self.purse.is_spent:
             if slot := self._choose_slot(paths):
                 self._give(id, slot.hello.slot)
-                task = self._name_task()
-                await self._queue.begin(id, task, slot.hello.slot)
+                await self._queue.begin(id, new_task_id(LETTERS), slot.hello.slot)
                 return self._queue.items[id]
             await self._changed.wait()
         return None
@@ -198,11 +197,6 @@ class Fleet:
         if slot := self._given.pop(id, ""):
             self._taken[slot] -= 1
             self._wake(slot)
-
-    def _name_task(self) -> str:
-        while self._client.home.task(task := new_task_id()).exists():
-            pass
-        return task
 
     async def _see_through(self, standing: Standing) -> Result | bool | None:
         """Return the end of an attempt, which is in the queue then. Raises HaloclineError."""
