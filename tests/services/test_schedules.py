@@ -97,6 +97,19 @@ def test_cron_gets_one_line_and_keeps_all_others(cron: Path, service: ScheduleSe
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("last", [b"", b"0 2 * * * without an end"])
+def test_what_others_wrote_in_the_crontab_stays_byte_for_byte(cron, service, tmp_path, last: bytes) -> None:
+    odd = "# a\u2028* * * * * b\u0085* * * * * c\x0b\x0c\x1c* * * * * d\n\n".encode()
+    others = odd + b"# e\r* * * * * f\r\n\xff\xfe = \x80\n" + last
+    cron.write_bytes(others)
+    service.add(schedule(tmp_path))
+    ours = [line for line in cron.read_bytes().split(b"\n") if b"schedule run nightly" in line]
+    assert cron.read_bytes() == others.removesuffix(last) + ours[0] + b"\n" + last
+    service.remove("nightly")
+    assert cron.read_bytes() == others
+
+
+@pytest.mark.process
 def test_the_line_of_cron_starts_the_run(cron: Path, service: ScheduleService, tmp_path: Path) -> None:
     service.add(schedule(tmp_path))
     command = cron.read_text().split(maxsplit=5)[5].replace(r"\%", "%")  # as cron hands it to the shell

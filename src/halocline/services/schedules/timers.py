@@ -1,6 +1,7 @@
 """The timers that start a schedule's runs: units of the person's own systemd, or lines of their crontab."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -138,7 +139,11 @@ class Crontab(Value, frozen=True):
             raise UsageError("cron starts the runs here, and does not make up for missed ones.", "Use --missed skip.")
 
     def install(self, name: str, times: Times, *, runs_missed: bool) -> None:
-        self._write([*self._list_others(name), write_line(name, times.cron, self.environment)])
+        others = self._list_others(name, self._read())
+        # Behind the last whole line: cron reads none without an end, and one must not be given to it.
+        at = len(others) - bool(others and not others[-1].endswith(b"\n"))
+        line = f"{write_line(name, times.cron, self.environment)}\n".encode(errors="surrogateescape")
+        self._write([*others[:at], line, *others[at:]])
 
     def remove(self, name: str) -> None:
         lines = self._read()
@@ -148,19 +153,19 @@ class Crontab(Value, frozen=True):
     def find_next(self, name: str) -> str:
         return ""
 
-    def _list_others(self, name: str, lines: list[str] | None = None) -> list[str]:
-        return [line for line in (self._read() if lines is None else lines) if not line.endswith(_mark(name))]
+    def _list_others(self, name: str, lines: list[bytes]) -> list[bytes]:
+        return [line for line in lines if not line.removesuffix(b"\n").endswith(_mark(name).encode())]
 
-    def _read(self) -> list[str]:
+    def _read(self) -> list[bytes]:
+        """Return the lines with their ends, each byte as it is: cron ends a line at b"\\n", and nowhere else."""
         done = _run_crontab(("-l",))
         said = done.stderr.decode(errors="replace").strip()
         if done.returncode and "no crontab" not in said:
             raise UsageError(f"crontab -l failed: {said or 'no reason given'}.", "Nothing was changed.")
-        return done.stdout.decode(errors="surrogateescape").splitlines() if not done.returncode else []
+        return re.findall(rb"[^\n]*\n|[^\n]+", b"" if done.returncode else done.stdout)
 
-    def _write(self, lines: list[str]) -> None:
-        text = "".join(f"{line}\n" for line in lines)
-        done = _run_crontab(("-",), text.encode(errors="surrogateescape"))
+    def _write(self, lines: list[bytes]) -> None:
+        done = _run_crontab(("-",), b"".join(lines))
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip()
             raise UsageError(f"crontab refused the lines: {said or 'no reason given'}.", "Nothing was changed.")
