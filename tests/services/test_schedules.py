@@ -1,6 +1,7 @@
 """Schedules: what is written for systemd and cron, and that runs of one do not overlap."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,11 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScheduleService:
     return ScheduleService(Home(home), os.environ)
 
 
+def open_home(home: Path) -> ScheduleService:
+    home.mkdir()
+    return ScheduleService(Home(home), {**os.environ, "HALOCLINE_HOME": str(home)})
+
+
 def schedule(folder: Path, **fields: object) -> Schedule:
     usual = {"name": "nightly", "words": ("run", "--help"), "folder": str(folder), "at": "daily 03:00"}
     return Schedule(**{**usual, **fields})
@@ -84,7 +90,7 @@ def test_cron_gets_one_line_and_keeps_all_others(cron: Path, service: ScheduleSe
     assert text.startswith(others)
     (line,) = text.removeprefix(others).splitlines()
     assert line.startswith("0 3 * * * HALOCLINE_HOME=")
-    assert line.endswith(" -m halocline schedule run nightly # halocline schedule nightly")
+    assert re.search(" -m halocline schedule run nightly # halocline schedule nightly of home [0-9a-f]{8}$", line)
     service.add(schedule(tmp_path, name="night"))
     service.pause("nightly")
     assert "run nightly" not in cron.read_text()
@@ -107,6 +113,56 @@ def test_what_others_wrote_in_the_crontab_stays_byte_for_byte(cron, service, tmp
     assert cron.read_bytes() == others.removesuffix(last) + ours[0] + b"\n" + last
     service.remove("nightly")
     assert cron.read_bytes() == others
+
+
+@pytest.mark.process
+def test_schedules_of_the_same_name_in_two_homes_leave_each_other_alone(cron: Path, tmp_path: Path) -> None:
+    here, there = (open_home(tmp_path / name) for name in ("here", "there"))
+    here.add(schedule(tmp_path))
+    alone = cron.read_bytes()
+    there.add(schedule(tmp_path, at="daily 04:00"))
+    assert cron.read_bytes().startswith(alone)
+    assert len(cron.read_bytes().splitlines()) == 2
+    there.remove("nightly")
+    assert cron.read_bytes() == alone
+
+
+@pytest.mark.process
+def test_a_line_from_before_there_were_marks_is_removed_by_its_own_home_alone(cron: Path, tmp_path: Path) -> None:
+    here, there = (open_home(tmp_path / name) for name in ("here of 5%", "there"))
+    for one in (here, there):
+        one.add(schedule(tmp_path))
+    cron.write_text(re.sub(" of home .*", "", cron.read_text()))
+    others = cron.read_text().splitlines(keepends=True)[0]
+    assert r"here of 5\%" in others
+    there.remove("nightly")
+    assert cron.read_text() == others
+    here.remove("nightly")
+    assert cron.read_text() == ""
+
+
+@pytest.mark.process
+def test_units_of_two_homes_differ_and_unmarked_ones_are_removed_by_their_own_home(tmp_path, monkeypatch) -> None:
+    (tmp_path / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/said\n')
+    (tmp_path / "systemctl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    here, there = (open_home(tmp_path / name) for name in ("here of 5%", "there"))
+    units = tmp_path / "systemd/user"
+    here.add(schedule(tmp_path))
+    of_here = {*units.iterdir()}
+    there.add(schedule(tmp_path))
+    there.remove("nightly")
+    assert {*units.iterdir()} == of_here
+    for file in of_here:
+        file.rename(units / f"{unit_name('nightly')}{file.suffix}")
+    unmarked = {*units.iterdir()}
+    there.add(schedule(tmp_path))
+    there.remove("nightly")
+    assert {*units.iterdir()} == unmarked
+    here.remove("nightly")
+    assert [*units.iterdir()] == []
+    assert "--user disable --now halocline-schedule-nightly.timer" in (tmp_path / "said").read_text()
 
 
 @pytest.mark.process
@@ -167,8 +223,8 @@ def test_a_schedule_whose_folder_is_gone_runs_nothing(cron: Path, service: Sched
 
 def test_a_line_cannot_be_broken_by_a_folder() -> None:
     with pytest.raises(UsageError, match="cannot hold"):
-        write_line("nightly", "* * * * *", {"PATH": "/a\n* * * * * evil"})
-    line = write_line("nightly", "* * * * *", {"PATH": "/a b'$(c)"})
+        write_line("nightly", "* * * * *", {"PATH": "/a\n* * * * * evil"}, "0a")
+    line = write_line("nightly", "* * * * *", {"PATH": "/a b'$(c)"}, "0a")
     quoted = "'/a b'\"'\"'$(c)'"
     command = f"{sys.executable} -m halocline schedule run nightly"
-    assert line == f"* * * * * PATH={quoted} {command} # halocline schedule nightly"
+    assert line == f"* * * * * PATH={quoted} {command} # halocline schedule nightly of home 0a"

@@ -22,13 +22,14 @@ for _ in $(seq 50); do systemctl --user show --property Version > /dev/null 2>&1
 "$@" add often --at '*:*:0/2' --missed run -- run -m "scripted/$SCRIPT" 'say it' || exit 2
 for _ in $(seq 100); do "$@" show often | grep -q 'exit code 0' && break; sleep 0.2; done
 "$@" show often
+timer=$(cd "$HOME/.config/systemd/user" && echo halocline-schedule-often-*.timer)
 "$@" pause often
-systemctl --user show halocline-schedule-often.timer --property ActiveState
+systemctl --user show "$timer" --property ActiveState
 "$@" list
 "$@" resume often
-systemctl --user show halocline-schedule-often.timer --property ActiveState
+systemctl --user show "$timer" --property ActiveState
 "$@" remove often
-systemctl --user show halocline-schedule-often.timer --property LoadState
+systemctl --user show "$timer" --property LoadState
 """
 
 

@@ -22,7 +22,7 @@ from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld, lock_file
 from halocline.protocol.values import Value
-from halocline.services.schedules.timers import choose_timers
+from halocline.services.schedules.timers import Timers, choose_timers
 from halocline.services.schedules.times import Times, parse_times
 from halocline.services.user_units import OWN_PROGRAM
 from halocline.store.paths import Home
@@ -62,7 +62,7 @@ class ScheduleService:
     """The schedules of one home."""
 
     def __init__(self, home: Home, environment: Mapping[str, str]) -> None:
-        self._folder = home.schedules
+        self._home, self._folder = home.root, home.schedules
         self._environment = environment
 
     def listed(self) -> list[Schedule]:
@@ -85,7 +85,7 @@ class ScheduleService:
             raise UsageError(f"There is a schedule {wanted.name!r}.", f"Remove it: halo schedule remove {wanted.name}")
         if not wanted.words or wanted.words[0] not in COMMANDS:
             raise UsageError("A schedule starts halo run or halo batch.", 'Write it behind --: -- run "the prompt"')
-        timers = choose_timers(self._environment)
+        timers = self._choose_timers()
         schedule = replace(wanted, timers=timers.kind)
         timers.check(schedule.times, runs_missed=schedule.missed == "run")
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -100,20 +100,20 @@ class ScheduleService:
     def pause(self, name: str) -> Schedule:
         """Start no more runs until it is resumed. Raises UsageError."""
         schedule = self.find(name)
-        choose_timers(self._environment, schedule.timers).remove(name)
+        self._choose_timers(schedule.timers).remove(name)
         return self._write(replace(schedule, paused=True))
 
     def resume(self, name: str) -> Schedule:
         """Start runs again. Raises UsageError."""
         schedule = self.find(name)
-        timers = choose_timers(self._environment, schedule.timers)
+        timers = self._choose_timers(schedule.timers)
         timers.install(name, schedule.times, runs_missed=schedule.missed == "run")
         return self._write(replace(schedule, paused=False))
 
     def remove(self, name: str) -> Schedule:
         """Delete a schedule; its tasks stay. Raises UsageError."""
         schedule = self.find(name)
-        choose_timers(self._environment, schedule.timers).remove(name)
+        self._choose_timers(schedule.timers).remove(name)
         self._delete(schedule)
         return schedule
 
@@ -122,7 +122,7 @@ class ScheduleService:
         if schedule.paused:
             return "paused"
         try:
-            return choose_timers(self._environment, schedule.timers).find_next(schedule.name)
+            return self._choose_timers(schedule.timers).find_next(schedule.name)
         except UsageError:
             return ""
 
@@ -159,6 +159,9 @@ class ScheduleService:
         ).returncode
         self._write_last(schedule.name, LastRun(began, time.time(), code))
         return code
+
+    def _choose_timers(self, kind: str = "") -> Timers:
+        return choose_timers(self._environment, self._home, kind)
 
     def _write_last(self, name: str, last: LastRun) -> None:
         write_whole(self._folder / f"{name}.last", msgspec.json.encode(last), 0o600)
