@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,24 @@ def test_units_of_two_homes_differ_and_unmarked_ones_are_removed_by_their_own_ho
     here.remove("nightly")
     assert [*units.iterdir()] == []
     assert "--user disable --now halocline-schedule-nightly.timer" in (tmp_path / "said").read_text()
+
+
+@pytest.mark.process
+def test_schedules_added_at_once_in_several_homes_all_have_their_lines(cron: Path, tmp_path: Path) -> None:
+    homes = [open_home(tmp_path / f"home{number}") for number in range(4)]
+    with ThreadPoolExecutor(len(homes)) as threads:
+        [*threads.map(lambda home: home.add(schedule(tmp_path)), homes)]
+    assert len(cron.read_text().splitlines()) == len(homes)
+
+
+@pytest.mark.process
+def test_a_schedule_whose_timer_is_gone_says_so_until_it_is_resumed(cron, service, tmp_path: Path) -> None:
+    added = service.add(schedule(tmp_path))
+    assert service.find_fault(added) == ""
+    cron.write_text("# someone wrote over it\n")
+    assert "its timer is missing" in service.find_fault(added)
+    assert service.find_fault(service.pause("nightly")) == ""
+    assert service.find_fault(service.resume("nightly")) == ""
 
 
 @pytest.mark.process

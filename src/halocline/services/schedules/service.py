@@ -22,7 +22,7 @@ from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld, lock_file
 from halocline.protocol.values import Value
-from halocline.services.schedules.timers import Timers, choose_timers
+from halocline.services.schedules.timers import Timers, choose_timers, lock_timers
 from halocline.services.schedules.times import Times, parse_times
 from halocline.services.user_units import OWN_PROGRAM
 from halocline.store.paths import Home
@@ -81,10 +81,14 @@ class ScheduleService:
         """Start a new schedule. Raises UsageError, and then nothing is left of it."""
         if not _NAME.fullmatch(wanted.name):
             raise UsageError(f"{wanted.name!r} is no name of a schedule.", "Use small letters, digits, - and _.")
-        if (self._folder / f"{wanted.name}.json").exists():
-            raise UsageError(f"There is a schedule {wanted.name!r}.", f"Remove it: halo schedule remove {wanted.name}")
         if not wanted.words or wanted.words[0] not in COMMANDS:
             raise UsageError("A schedule starts halo run or halo batch.", 'Write it behind --: -- run "the prompt"')
+        with lock_timers():
+            return self._add_locked(wanted)
+
+    def _add_locked(self, wanted: Schedule) -> Schedule:
+        if (self._folder / f"{wanted.name}.json").exists():
+            raise UsageError(f"There is a schedule {wanted.name!r}.", f"Remove it: halo schedule remove {wanted.name}")
         timers = self._choose_timers()
         schedule = replace(wanted, timers=timers.kind)
         timers.check(schedule.times, runs_missed=schedule.missed == "run")
@@ -99,23 +103,36 @@ class ScheduleService:
 
     def pause(self, name: str) -> Schedule:
         """Start no more runs until it is resumed. Raises UsageError."""
-        schedule = self.find(name)
-        self._choose_timers(schedule.timers).remove(name)
-        return self._write(replace(schedule, paused=True))
+        with lock_timers():
+            schedule = self.find(name)
+            self._choose_timers(schedule.timers).remove(name)
+            return self._write(replace(schedule, paused=True))
 
     def resume(self, name: str) -> Schedule:
         """Start runs again. Raises UsageError."""
-        schedule = self.find(name)
-        timers = self._choose_timers(schedule.timers)
-        timers.install(name, schedule.times, runs_missed=schedule.missed == "run")
-        return self._write(replace(schedule, paused=False))
+        with lock_timers():
+            schedule = self.find(name)
+            timers = self._choose_timers(schedule.timers)
+            timers.install(name, schedule.times, runs_missed=schedule.missed == "run")
+            return self._write(replace(schedule, paused=False))
 
     def remove(self, name: str) -> Schedule:
         """Delete a schedule; its tasks stay. Raises UsageError."""
-        schedule = self.find(name)
-        self._choose_timers(schedule.timers).remove(name)
-        self._delete(schedule)
-        return schedule
+        with lock_timers():
+            schedule = self.find(name)
+            self._choose_timers(schedule.timers).remove(name)
+            self._delete(schedule)
+            return schedule
+
+    def find_fault(self, schedule: Schedule) -> str:
+        """Return why nothing starts a schedule that is not paused; empty if its timer is there."""
+        if schedule.paused:
+            return ""
+        try:
+            is_there = self._choose_timers(schedule.timers).has(schedule.name)
+        except UsageError as error:
+            return error.text.removesuffix(".")
+        return "" if is_there else f"its timer is missing; to bring it back: halo schedule resume {schedule.name}"
 
     def find_next(self, schedule: Schedule) -> str:
         """Return when the next run is, as far as it is known."""

@@ -6,12 +6,16 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from pwd import getpwuid
 from typing import Protocol
 
+from halocline.files.regular import read_regular
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
+from halocline.protocol.file_locks import LockHeld, lock_folder
 from halocline.protocol.values import Value
 from halocline.services.schedules.times import Times
 from halocline.services.user_units import (
@@ -27,6 +31,8 @@ from halocline.services.user_units import (
 
 NEITHER = "Neither your own systemd (systemctl --user) nor cron (crontab) is here to start a schedule."
 
+PATIENCE = 60.0
+"""Seconds to wait for others that change schedules: systemd may take some for each."""
 NEXT = "NextElapseUSecRealtime"
 """systemd's property of a timer: when it starts its service next."""
 
@@ -47,6 +53,9 @@ class Timers(Protocol):
     def remove(self, name: str) -> None:
         """Start no more of them. Raises UsageError."""
 
+    def has(self, name: str) -> bool:
+        """True if it is there to start the runs. Raises UsageError if that cannot be learned."""
+
     def find_next(self, name: str) -> str:
         """Return when the next run is, as far as it is known."""
 
@@ -59,7 +68,7 @@ class Owner(Value, frozen=True):
 
     @property
     def mark(self) -> str:
-        """What tells its timers from those of another home."""
+        """The end of its timers' names, which no other home has."""
         return hashlib.sha256(os.fsencode(os.path.realpath(self.places[0]))).hexdigest()[:8]
 
     def has_written(self, text: str, write: Callable[[str], str]) -> bool:
@@ -67,6 +76,33 @@ class Owner(Value, frozen=True):
         if "HALOCLINE_HOME=" not in text:
             return self.is_default
         return any(write(f"HALOCLINE_HOME={place}") in text for place in self.places)
+
+
+@contextmanager
+def lock_timers() -> Iterator[None]:
+    """Hold the lock of this user's timers: all homes share one crontab, which is read and written as a whole.
+
+    The lock is on a folder that no variable moves. Raises UsageError.
+    """
+    with ExitStack() as held:
+        for folder in _lockable_folders():
+            try:
+                held.enter_context(lock_folder(Path(folder), "is changing schedules", PATIENCE))
+                break
+            except LockHeld as error:
+                raise UsageError(f"{error}.", "Nothing was changed.") from error
+            except OSError:
+                continue  # a folder that is not there; or on a file system over the network, which locks no folders
+        else:
+            raise UsageError("No folder can be locked to change schedules.", "Nothing was changed.")
+        yield
+
+
+def _lockable_folders() -> tuple[str, ...]:
+    try:
+        return getpwuid(os.geteuid()).pw_dir, "/tmp"
+    except KeyError:
+        return ("/tmp",)
 
 
 def owner_of(home: Path, environment: Mapping[str, str]) -> Owner:
@@ -124,6 +160,9 @@ class SystemdTimers(Value, frozen=True):
         self._remove(self._list_marked(name))
         self._remove(self._list_unmarked(name))
 
+    def has(self, name: str) -> bool:
+        return any(file.suffix == ".timer" for file in (*self._list_marked(name), *self._list_unmarked(name)))
+
     def find_next(self, name: str) -> str:
         files = self._list_marked(name) or self._list_unmarked(name)
         try:
@@ -145,8 +184,9 @@ class SystemdTimers(Value, frozen=True):
     def _list_unmarked(self, name: str) -> list[Path]:
         """Return the units that this home wrote before units had a mark."""
         service, timer = self._files(unit_name(name))
-        text = service.read_text(errors="surrogateescape") if service.exists() else None
-        is_ours = text is not None and self.owner.has_written(text, quote_word)
+        if not service.exists():
+            return []
+        is_ours = self.owner.has_written(read_regular(service).decode(errors="surrogateescape"), quote_word)
         return [file for file in (service, timer) if is_ours and file.exists()]
 
     def _files(self, unit: str) -> tuple[Path, Path]:
@@ -199,6 +239,10 @@ class Crontab(Value, frozen=True):
         lines = self._read()
         if (others := self._list_others(name, lines)) != lines:
             self._write(others)
+
+    def has(self, name: str) -> bool:
+        lines = self._read()
+        return len(self._list_others(name, lines)) < len(lines)
 
     def find_next(self, name: str) -> str:
         return ""

@@ -58,8 +58,13 @@ def _add(service: ScheduleService, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _say_next(service: ScheduleService, schedule: Schedule) -> str:
+    fault = service.find_fault(schedule)
+    return f"not started: {fault}" if fault else service.find_next(schedule)
+
+
 def _describe(service: ScheduleService, schedule: Schedule) -> str:
-    coming = service.find_next(schedule)
+    coming = _say_next(service, schedule)
     words = clean(shlex.join(("halo", *schedule.words)))
     when = f"{schedule.at} {schedule.zone}".strip()
     return f"{schedule.name}  {when}{f'  ({coming})' if coming else ''}  {words}"
@@ -74,7 +79,7 @@ def _show(service: ScheduleService, schedule: Schedule, *, is_json: bool) -> Non
         "runs": shlex.join(("halo", *schedule.words)),
         "in": schedule.folder,
         "at": f"{schedule.at} {schedule.zone}".strip(),
-        "next": service.find_next(schedule) or "unknown",
+        "next": _say_next(service, schedule) or "unknown",
         "missed runs": "one is made up for" if schedule.missed == "run" else "are skipped",
         "started by": schedule.timers,
         "for systemd": "; ".join(map(times.say_in_zone, times.calendars)),
@@ -96,4 +101,5 @@ def _describe_last(last: LastRun | None) -> str:
 
 def _as_json(service: ScheduleService, schedule: Schedule) -> str:
     last = service.read_last(schedule.name)
-    return json_output.encode({"schedule": schedule, "next": service.find_next(schedule), "last": last}).decode()
+    coming, fault = service.find_next(schedule), service.find_fault(schedule)
+    return json_output.encode({"schedule": schedule, "next": coming, "fault": fault, "last": last}).decode()
