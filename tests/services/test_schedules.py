@@ -205,6 +205,8 @@ def test_the_line_of_cron_starts_the_run(cron: Path, service: ScheduleService, t
         ({"at": "whenever"}, "is no time"),
         ({"name": "Nightly; rm"}, "is no name of a schedule"),
         ({"words": ("web",)}, "starts halo run or halo batch"),
+        ({"words": ("run", "--api-key", "k1", "x")}, "keeps no key"),
+        ({"words": ("run", "--api-key=k1", "x")}, "keeps no key"),
         ({"words": ()}, "starts halo run or halo batch"),
     ],
 )

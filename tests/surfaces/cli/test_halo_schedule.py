@@ -57,6 +57,32 @@ async def test_without_anything_that_starts_runs_the_command_says_so(halo: Halo)
     assert (await halo.run("schedule")).out == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run",), "The run has no prompt"),
+        (("run", "--mode", "plan", " "), "The run has no prompt"),
+        (("batch", "-j", "4"), "The batch has no tasks"),
+        (("run", "--no-such-option", "x"), "no-such-option"),
+        (("run", "--until", "make"), "Neither your own systemd"),
+        (("batch", "--name", "sweep"), "Neither your own systemd"),
+    ],
+)
+async def test_a_command_that_every_run_would_refuse_is_not_added(halo: Halo, words, said) -> None:
+    done = await halo.run("schedule", "add", "a", "--at", "daily", "--", *words, env={"PATH": "/nowhere"})
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+async def test_keys_in_words_of_schedules_are_not_shown(halo: Halo) -> None:
+    (halo.home / "schedules").mkdir(parents=True)
+    words = ["run", "--api-key", "k-1234", "--api-key=k-1234", "x"]
+    kept = {"name": "a", "words": words, "folder": str(halo.folder), "at": "daily"}
+    (halo.home / "schedules/a.json").write_text(json.dumps(kept))
+    for shown in (("list",), ("list", "--json"), ("show", "a"), ("show", "a", "--json")):
+        out = (await halo.run("schedule", *shown)).out
+        assert ("k-1234" in out, out.count("[hidden]")) == (False, 2), shown
+
+
 async def test_the_words_behind_the_dashes_stay_as_they_are(halo: Halo) -> None:
     (halo.home / "schedules").mkdir(parents=True)
     kept = {"name": "a", "words": ["run", "--help"], "folder": str(halo.folder), "at": "0 9 * * 1-5"}

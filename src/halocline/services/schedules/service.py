@@ -29,6 +29,7 @@ from halocline.store.paths import Home
 
 COMMANDS = ("run", "batch")
 """Commands that a schedule may start."""
+API_KEY, HIDDEN = "--api-key", "[hidden]"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
@@ -48,6 +49,17 @@ class Schedule(Value, frozen=True):
     def times(self) -> Times:
         """When it runs. Raises UsageError."""
         return parse_times(self.at, self.zone)
+
+
+def hide_keys(schedule: Schedule) -> Schedule:
+    """Return a schedule to show: keys are left out that its words hold, as those of earlier versions may."""
+    words = [*schedule.words]
+    for at, word in enumerate(schedule.words):
+        if word.startswith(f"{API_KEY}="):
+            words[at] = f"{API_KEY}={HIDDEN}"
+        elif word == API_KEY and at + 1 < len(words):
+            words[at + 1] = HIDDEN
+    return replace(schedule, words=tuple(words))
 
 
 class LastRun(Value, frozen=True):
@@ -83,6 +95,8 @@ class ScheduleService:
             raise UsageError(f"{wanted.name!r} is no name of a schedule.", "Use small letters, digits, - and _.")
         if not wanted.words or wanted.words[0] not in COMMANDS:
             raise UsageError("A schedule starts halo run or halo batch.", 'Write it behind --: -- run "the prompt"')
+        if hide_keys(wanted) != wanted:
+            raise UsageError(f"A schedule keeps no key: leave out {API_KEY}.", "Store the key with: halo login")
         with lock_timers():
             return self._add_locked(wanted)
 
