@@ -1,8 +1,10 @@
 """Schedules: what is written for systemd and cron, and that runs of one do not overlap."""
 
 import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,11 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScheduleService:
     return ScheduleService(Home(home), os.environ)
 
 
+def open_home(home: Path) -> ScheduleService:
+    home.mkdir()
+    return ScheduleService(Home(home), {**os.environ, "HALOCLINE_HOME": str(home)})
+
+
 def schedule(folder: Path, **fields: object) -> Schedule:
     usual = {"name": "nightly", "words": ("run", "--help"), "folder": str(folder), "at": "daily 03:00"}
     return Schedule(**{**usual, **fields})
@@ -84,7 +91,7 @@ def test_cron_gets_one_line_and_keeps_all_others(cron: Path, service: ScheduleSe
     assert text.startswith(others)
     (line,) = text.removeprefix(others).splitlines()
     assert line.startswith("0 3 * * * HALOCLINE_HOME=")
-    assert line.endswith(" -m halocline schedule run nightly # halocline schedule nightly")
+    assert re.search(" -m halocline schedule run nightly # halocline schedule nightly of home [0-9a-f]{8}$", line)
     service.add(schedule(tmp_path, name="night"))
     service.pause("nightly")
     assert "run nightly" not in cron.read_text()
@@ -94,6 +101,87 @@ def test_cron_gets_one_line_and_keeps_all_others(cron: Path, service: ScheduleSe
     service.remove("nightly")
     service.remove("night")
     assert (cron.read_text(), service.listed()) == (others, [])
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("last", [b"", b"0 2 * * * without an end"])
+def test_what_others_wrote_in_the_crontab_stays_byte_for_byte(cron, service, tmp_path, last: bytes) -> None:
+    odd = "# a\u2028* * * * * b\u0085* * * * * c\x0b\x0c\x1c* * * * * d\n\n".encode()
+    others = odd + b"# e\r* * * * * f\r\n\xff\xfe = \x80\n" + last
+    cron.write_bytes(others)
+    service.add(schedule(tmp_path))
+    ours = [line for line in cron.read_bytes().split(b"\n") if b"schedule run nightly" in line]
+    assert cron.read_bytes() == others.removesuffix(last) + ours[0] + b"\n" + last
+    service.remove("nightly")
+    assert cron.read_bytes() == others
+
+
+@pytest.mark.process
+def test_schedules_of_the_same_name_in_two_homes_leave_each_other_alone(cron: Path, tmp_path: Path) -> None:
+    here, there = (open_home(tmp_path / name) for name in ("here", "there"))
+    here.add(schedule(tmp_path))
+    alone = cron.read_bytes()
+    there.add(schedule(tmp_path, at="daily 04:00"))
+    assert cron.read_bytes().startswith(alone)
+    assert len(cron.read_bytes().splitlines()) == 2
+    there.remove("nightly")
+    assert cron.read_bytes() == alone
+
+
+@pytest.mark.process
+def test_a_line_from_before_there_were_marks_is_removed_by_its_own_home_alone(cron: Path, tmp_path: Path) -> None:
+    here, there = (open_home(tmp_path / name) for name in ("here of 5%", "there"))
+    for one in (here, there):
+        one.add(schedule(tmp_path))
+    cron.write_text(re.sub(" of home .*", "", cron.read_text()))
+    others = cron.read_text().splitlines(keepends=True)[0]
+    assert r"here of 5\%" in others
+    there.remove("nightly")
+    assert cron.read_text() == others
+    here.remove("nightly")
+    assert cron.read_text() == ""
+
+
+@pytest.mark.process
+def test_units_of_two_homes_differ_and_unmarked_ones_are_removed_by_their_own_home(tmp_path, monkeypatch) -> None:
+    (tmp_path / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/said\n')
+    (tmp_path / "systemctl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    here, there = (open_home(tmp_path / name) for name in ("here of 5%", "there"))
+    units = tmp_path / "systemd/user"
+    here.add(schedule(tmp_path))
+    of_here = {*units.iterdir()}
+    there.add(schedule(tmp_path))
+    there.remove("nightly")
+    assert {*units.iterdir()} == of_here
+    for file in of_here:
+        file.rename(units / f"{unit_name('nightly')}{file.suffix}")
+    unmarked = {*units.iterdir()}
+    there.add(schedule(tmp_path))
+    there.remove("nightly")
+    assert {*units.iterdir()} == unmarked
+    here.remove("nightly")
+    assert [*units.iterdir()] == []
+    assert "--user disable --now halocline-schedule-nightly.timer" in (tmp_path / "said").read_text()
+
+
+@pytest.mark.process
+def test_schedules_added_at_once_in_several_homes_all_have_their_lines(cron: Path, tmp_path: Path) -> None:
+    homes = [open_home(tmp_path / f"home{number}") for number in range(4)]
+    with ThreadPoolExecutor(len(homes)) as threads:
+        [*threads.map(lambda home: home.add(schedule(tmp_path)), homes)]
+    assert len(cron.read_text().splitlines()) == len(homes)
+
+
+@pytest.mark.process
+def test_a_schedule_whose_timer_is_gone_says_so_until_it_is_resumed(cron, service, tmp_path: Path) -> None:
+    added = service.add(schedule(tmp_path))
+    assert service.find_fault(added) == ""
+    cron.write_text("# someone wrote over it\n")
+    assert "its timer is missing" in service.find_fault(added)
+    assert service.find_fault(service.pause("nightly")) == ""
+    assert service.find_fault(service.resume("nightly")) == ""
 
 
 @pytest.mark.process
@@ -117,6 +205,8 @@ def test_the_line_of_cron_starts_the_run(cron: Path, service: ScheduleService, t
         ({"at": "whenever"}, "is no time"),
         ({"name": "Nightly; rm"}, "is no name of a schedule"),
         ({"words": ("web",)}, "starts halo run or halo batch"),
+        ({"words": ("run", "--api-key", "k1", "x")}, "keeps no key"),
+        ({"words": ("run", "--api-key=k1", "x")}, "keeps no key"),
         ({"words": ()}, "starts halo run or halo batch"),
     ],
 )
@@ -154,8 +244,8 @@ def test_a_schedule_whose_folder_is_gone_runs_nothing(cron: Path, service: Sched
 
 def test_a_line_cannot_be_broken_by_a_folder() -> None:
     with pytest.raises(UsageError, match="cannot hold"):
-        write_line("nightly", "* * * * *", {"PATH": "/a\n* * * * * evil"})
-    line = write_line("nightly", "* * * * *", {"PATH": "/a b'$(c)"})
+        write_line("nightly", "* * * * *", {"PATH": "/a\n* * * * * evil"}, "0a")
+    line = write_line("nightly", "* * * * *", {"PATH": "/a b'$(c)"}, "0a")
     quoted = "'/a b'\"'\"'$(c)'"
     command = f"{sys.executable} -m halocline schedule run nightly"
-    assert line == f"* * * * * PATH={quoted} {command} # halocline schedule nightly"
+    assert line == f"* * * * * PATH={quoted} {command} # halocline schedule nightly of home 0a"

@@ -10,6 +10,7 @@ from halocline.services.schedules.service import (
     LastRun as LastRun,
     Schedule as Schedule,
     ScheduleService as ScheduleService,
+    hide_keys as hide_keys,
 )
 from halocline.services.tasks import OpenStandings as OpenStandings, describe_standing as describe_standing
 from halocline.services.user_units import (

@@ -22,13 +22,14 @@ for _ in $(seq 50); do systemctl --user show --property Version > /dev/null 2>&1
 "$@" add often --at '*:*:0/2' --missed run -- run -m "scripted/$SCRIPT" 'say it' || exit 2
 for _ in $(seq 100); do "$@" show often | grep -q 'exit code 0' && break; sleep 0.2; done
 "$@" show often
+timer=$(cd "$HOME/.config/systemd/user" && echo halocline-schedule-often-*.timer)
 "$@" pause often
-systemctl --user show halocline-schedule-often.timer --property ActiveState
+systemctl --user show "$timer" --property ActiveState
 "$@" list
 "$@" resume often
-systemctl --user show halocline-schedule-often.timer --property ActiveState
+systemctl --user show "$timer" --property ActiveState
 "$@" remove often
-systemctl --user show halocline-schedule-often.timer --property LoadState
+systemctl --user show "$timer" --property LoadState
 """
 
 
@@ -56,11 +57,39 @@ async def test_without_anything_that_starts_runs_the_command_says_so(halo: Halo)
     assert (await halo.run("schedule")).out == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run",), "The run has no prompt"),
+        (("run", "--mode", "plan", " "), "The run has no prompt"),
+        (("batch", "-j", "4"), "The batch has no tasks"),
+        (("run", "--no-such-option", "x"), "no-such-option"),
+        (("run", "--until", "make"), "Neither your own systemd"),
+        (("batch", "--name", "sweep"), "Neither your own systemd"),
+    ],
+)
+async def test_a_command_that_every_run_would_refuse_is_not_added(halo: Halo, words, said) -> None:
+    done = await halo.run("schedule", "add", "a", "--at", "daily", "--", *words, env={"PATH": "/nowhere"})
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+async def test_keys_in_words_of_schedules_are_not_shown(halo: Halo) -> None:
+    (halo.home / "schedules").mkdir(parents=True)
+    words = ["run", "--api-key", "k-1234", "--api-key=k-1234", "x"]
+    kept = {"name": "a", "words": words, "folder": str(halo.folder), "at": "daily"}
+    (halo.home / "schedules/a.json").write_text(json.dumps(kept))
+    for shown in (("list",), ("list", "--json"), ("show", "a"), ("show", "a", "--json")):
+        out = (await halo.run("schedule", *shown)).out
+        assert ("k-1234" in out, out.count("[hidden]")) == (False, 2), shown
+
+
 async def test_the_words_behind_the_dashes_stay_as_they_are(halo: Halo) -> None:
     (halo.home / "schedules").mkdir(parents=True)
     kept = {"name": "a", "words": ["run", "--help"], "folder": str(halo.folder), "at": "0 9 * * 1-5"}
     (halo.home / "schedules/a.json").write_text(json.dumps(kept))
-    assert (await halo.run("schedule", "list")).out == "a  0 9 * * 1-5  halo run --help\n"
+    listed = (await halo.run("schedule", "list")).out
+    assert listed.startswith("a  0 9 * * 1-5  (not started: ")
+    assert listed.endswith(")  halo run --help\n")
     (line,) = (await halo.run("schedule", "list", "--json")).lines
     assert line["schedule"]["words"] == ["run", "--help"]
     done = await halo.run("schedule", "run", "a")

@@ -22,13 +22,14 @@ from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld, lock_file
 from halocline.protocol.values import Value
-from halocline.services.schedules.timers import choose_timers
+from halocline.services.schedules.timers import Timers, choose_timers, lock_timers
 from halocline.services.schedules.times import Times, parse_times
 from halocline.services.user_units import OWN_PROGRAM
 from halocline.store.paths import Home
 
 COMMANDS = ("run", "batch")
 """Commands that a schedule may start."""
+API_KEY, HIDDEN = "--api-key", "[hidden]"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
@@ -50,6 +51,17 @@ class Schedule(Value, frozen=True):
         return parse_times(self.at, self.zone)
 
 
+def hide_keys(schedule: Schedule) -> Schedule:
+    """Return a schedule to show: keys are left out that its words hold, as those of earlier versions may."""
+    words = [*schedule.words]
+    for at, word in enumerate(schedule.words):
+        if word.startswith(f"{API_KEY}="):
+            words[at] = f"{API_KEY}={HIDDEN}"
+        elif word == API_KEY and at + 1 < len(words):
+            words[at + 1] = HIDDEN
+    return replace(schedule, words=tuple(words))
+
+
 class LastRun(Value, frozen=True):
     """The last run: when it began and ended, in Unix seconds, and its exit code; None while it runs, or was killed."""
 
@@ -62,7 +74,7 @@ class ScheduleService:
     """The schedules of one home."""
 
     def __init__(self, home: Home, environment: Mapping[str, str]) -> None:
-        self._folder = home.schedules
+        self._home, self._folder = home.root, home.schedules
         self._environment = environment
 
     def listed(self) -> list[Schedule]:
@@ -81,11 +93,17 @@ class ScheduleService:
         """Start a new schedule. Raises UsageError, and then nothing is left of it."""
         if not _NAME.fullmatch(wanted.name):
             raise UsageError(f"{wanted.name!r} is no name of a schedule.", "Use small letters, digits, - and _.")
-        if (self._folder / f"{wanted.name}.json").exists():
-            raise UsageError(f"There is a schedule {wanted.name!r}.", f"Remove it: halo schedule remove {wanted.name}")
         if not wanted.words or wanted.words[0] not in COMMANDS:
             raise UsageError("A schedule starts halo run or halo batch.", 'Write it behind --: -- run "the prompt"')
-        timers = choose_timers(self._environment)
+        if hide_keys(wanted) != wanted:
+            raise UsageError(f"A schedule keeps no key: leave out {API_KEY}.", "Store the key with: halo login")
+        with lock_timers():
+            return self._add_locked(wanted)
+
+    def _add_locked(self, wanted: Schedule) -> Schedule:
+        if (self._folder / f"{wanted.name}.json").exists():
+            raise UsageError(f"There is a schedule {wanted.name!r}.", f"Remove it: halo schedule remove {wanted.name}")
+        timers = self._choose_timers()
         schedule = replace(wanted, timers=timers.kind)
         timers.check(schedule.times, runs_missed=schedule.missed == "run")
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -99,30 +117,43 @@ class ScheduleService:
 
     def pause(self, name: str) -> Schedule:
         """Start no more runs until it is resumed. Raises UsageError."""
-        schedule = self.find(name)
-        choose_timers(self._environment, schedule.timers).remove(name)
-        return self._write(replace(schedule, paused=True))
+        with lock_timers():
+            schedule = self.find(name)
+            self._choose_timers(schedule.timers).remove(name)
+            return self._write(replace(schedule, paused=True))
 
     def resume(self, name: str) -> Schedule:
         """Start runs again. Raises UsageError."""
-        schedule = self.find(name)
-        timers = choose_timers(self._environment, schedule.timers)
-        timers.install(name, schedule.times, runs_missed=schedule.missed == "run")
-        return self._write(replace(schedule, paused=False))
+        with lock_timers():
+            schedule = self.find(name)
+            timers = self._choose_timers(schedule.timers)
+            timers.install(name, schedule.times, runs_missed=schedule.missed == "run")
+            return self._write(replace(schedule, paused=False))
 
     def remove(self, name: str) -> Schedule:
         """Delete a schedule; its tasks stay. Raises UsageError."""
-        schedule = self.find(name)
-        choose_timers(self._environment, schedule.timers).remove(name)
-        self._delete(schedule)
-        return schedule
+        with lock_timers():
+            schedule = self.find(name)
+            self._choose_timers(schedule.timers).remove(name)
+            self._delete(schedule)
+            return schedule
+
+    def find_fault(self, schedule: Schedule) -> str:
+        """Return why nothing starts a schedule that is not paused; empty if its timer is there."""
+        if schedule.paused:
+            return ""
+        try:
+            is_there = self._choose_timers(schedule.timers).has(schedule.name)
+        except UsageError as error:
+            return error.text.removesuffix(".")
+        return "" if is_there else f"its timer is missing; to bring it back: halo schedule resume {schedule.name}"
 
     def find_next(self, schedule: Schedule) -> str:
         """Return when the next run is, as far as it is known."""
         if schedule.paused:
             return "paused"
         try:
-            return choose_timers(self._environment, schedule.timers).find_next(schedule.name)
+            return self._choose_timers(schedule.timers).find_next(schedule.name)
         except UsageError:
             return ""
 
@@ -159,6 +190,9 @@ class ScheduleService:
         ).returncode
         self._write_last(schedule.name, LastRun(began, time.time(), code))
         return code
+
+    def _choose_timers(self, kind: str = "") -> Timers:
+        return choose_timers(self._environment, self._home, kind)
 
     def _write_last(self, name: str, last: LastRun) -> None:
         write_whole(self._folder / f"{name}.last", msgspec.json.encode(last), 0o600)

@@ -5,12 +5,15 @@ import getpass
 import os
 import shlex
 import time
+from contextlib import chdir
 from pathlib import Path
 
-from halocline.client.background import LastRun, Schedule, ScheduleService
+from halocline.client.background import LastRun, Schedule, ScheduleService, hide_keys
 from halocline.client.options import Choices
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
+from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.args.command_line import build_parser
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
@@ -18,6 +21,7 @@ from halocline.surfaces.sanitize import clean
 LINGER = Path("/var/lib/systemd/linger")
 LOGGED_IN = "Your own systemd runs only while you are logged in. To run schedules without that: loginctl enable-linger"
 NO_WAY_BACK = "Runs have no one to ask: what needs approval is refused. See halo docs guide/automation."
+HOW = "Write it behind --: halo schedule add NAME --at TIME -- {words}"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -42,6 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _add(service: ScheduleService, arguments: argparse.Namespace) -> int:
+    _check_words(arguments)
     wanted = Schedule(
         arguments.name,
         tuple(arguments.words),
@@ -58,9 +63,32 @@ def _add(service: ScheduleService, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_words(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for words that `halo` would refuse at every run. Other commands are refused by the service."""
+    command, *words = arguments.words or [""]
+    if command not in ("run", "batch"):
+        return
+    with chdir(workspace_of(arguments.cwd)):
+        given = build_parser(command).read(words)
+    if command == "batch" and not (given.tasks or given.name):
+        raise UsageError("The batch has no tasks.", HOW.format(words="batch tasks.jsonl"))
+    if command == "run" and not ("".join(given.prompt).strip() or _has_work(given)):
+        raise UsageError("The run has no prompt, and nothing is piped into it.", HOW.format(words='run "what to do"'))
+
+
+def _has_work(given: argparse.Namespace) -> bool:
+    """True if a run without a prompt has something to do."""
+    return bool(given.until or given.continue_ or given.resume or given.images)
+
+
+def _say_next(service: ScheduleService, schedule: Schedule) -> str:
+    fault = service.find_fault(schedule)
+    return f"not started: {fault}" if fault else service.find_next(schedule)
+
+
 def _describe(service: ScheduleService, schedule: Schedule) -> str:
-    coming = service.find_next(schedule)
-    words = clean(shlex.join(("halo", *schedule.words)))
+    coming = _say_next(service, schedule)
+    words = clean(shlex.join(("halo", *hide_keys(schedule).words)))
     when = f"{schedule.at} {schedule.zone}".strip()
     return f"{schedule.name}  {when}{f'  ({coming})' if coming else ''}  {words}"
 
@@ -71,10 +99,10 @@ def _show(service: ScheduleService, schedule: Schedule, *, is_json: bool) -> Non
         return
     times = schedule.times
     rows = {
-        "runs": shlex.join(("halo", *schedule.words)),
+        "runs": shlex.join(("halo", *hide_keys(schedule).words)),
         "in": schedule.folder,
         "at": f"{schedule.at} {schedule.zone}".strip(),
-        "next": service.find_next(schedule) or "unknown",
+        "next": _say_next(service, schedule) or "unknown",
         "missed runs": "one is made up for" if schedule.missed == "run" else "are skipped",
         "started by": schedule.timers,
         "for systemd": "; ".join(map(times.say_in_zone, times.calendars)),
@@ -96,4 +124,5 @@ def _describe_last(last: LastRun | None) -> str:
 
 def _as_json(service: ScheduleService, schedule: Schedule) -> str:
     last = service.read_last(schedule.name)
-    return json_output.encode({"schedule": schedule, "next": service.find_next(schedule), "last": last}).decode()
+    coming, fault = service.find_next(schedule), service.find_fault(schedule)
+    return json_output.encode({"schedule": hide_keys(schedule), "next": coming, "fault": fault, "last": last}).decode()
