@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 from pytest_rerunfailures import ClientStatusDB, StatusDB
 from tests.samples import choose
 
+pytest.register_assert_rewrite("tests.journeys.soundness")  # before any test imports it
+
 # On a busy machine making examples may be slow; that says nothing about what is tested. Everyday runs look for new
 # examples; CI always tries the same ones, so that it judges the change and not the luck of the draw.
 settings.register_profile(

@@ -1,6 +1,6 @@
 import pytest
 
-pytest.register_assert_rewrite("tests.crashes.judge", "tests.crashes.trial", "tests.journeys.soundness")
+pytest.register_assert_rewrite("tests.crashes.judge", "tests.crashes.trial")
 
 
 @pytest.fixture(scope="module")
