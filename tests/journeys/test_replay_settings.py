@@ -125,6 +125,7 @@ OTHER = {
     "pass_environment": ("GH_TOKEN",),
     "quiet_timeout": 1.0,
     "outage_patience": 1.0,
+    "requests_per_minute": {"other": 1.0},
     "max_reply": 1.0,
     "catalogue_url": "http://127.0.0.1:1",
 }
