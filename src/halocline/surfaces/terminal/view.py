@@ -135,6 +135,7 @@ class ScreenView(View):
 
     def follow_task(self, client: "Client", task: str) -> None:
         self._screen.activity.is_own = partial(is_own, client, task)
+        self._screen.activity.recall_own(client.state(task).user_commands.running)
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         self._screen.recall(past, fold_events(past))

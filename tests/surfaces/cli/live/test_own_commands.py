@@ -60,6 +60,15 @@ def test_a_key_stops_the_command_of_its_own_terminal_and_the_other_says_how_it_i
     first.saw("sleep 4711", "stopped after")
 
 
+def test_a_terminal_that_joins_later_shows_the_command_that_runs(halo: Halo, open_terminal: Open) -> None:
+    first = open_terminal(100, 30).starts("-m", halo.script(HI)).says("go").saw("Hello.").sees(HINT)
+    first.says("!sleep 4711").sees("running !sleep 4711", "Esc stops")
+    second = open_terminal(100, 30).runs(shlex.join([*HALO, "attach", *halo.tasks]))
+    second.sees("running !sleep 4711", "in another terminal")
+    first.presses("Escape").saw("stopped after")
+    second.sees(HINT)
+
+
 def test_the_next_key_stops_the_turn_and_the_rows_of_both_stay(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(CARD).says(OWN)
     terminal.sees("running !echo").presses("Escape", "Escape").saw("stopped after", "interrupted").sees(HINT)

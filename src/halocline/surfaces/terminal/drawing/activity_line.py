@@ -85,6 +85,13 @@ class ActivityLine:
                 show("working")
         self._settle_own()
 
+    def recall_own(self, running: Sequence[ev.OwnCommandStarted]) -> None:
+        """Show commands of people that ran before this was here."""
+        if self._status.is_live:
+            for event in running:
+                self._begin_own(event)
+            self._settle_own()
+
     def _begin_own(self, event: ev.OwnCommandStarted) -> None:
         is_own, text = self.is_own(event.client), f"running !{_first_line(event.command)}"
         activity, output = self._describe_command(text, can_leave=is_own)
