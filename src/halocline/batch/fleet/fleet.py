@@ -103,7 +103,7 @@ class Fleet:
         self._given: dict[str, str] = {}
         """The slot of each item that has one."""
         self._taken = Counter[str]()
-        """How many items each slot has."""
+        """The number of items that each slot has."""
         self._numbers = count(1)
         self._changed = asyncio.Event()
         self._jobs = set[asyncio.Task[None]]()

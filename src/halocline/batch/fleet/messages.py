@@ -16,7 +16,7 @@ from halocline.protocol.values import Value
 
 M = TypeVar("M")
 Mark = tuple[int, int]
-"""What tells a folder from another of the same path on another machine: its inode, and that of the folder above."""
+"""The inodes of a folder and of the one above: they tell it from one of the same path on another machine."""
 
 
 class Terms(Value, frozen=True):

@@ -13,9 +13,10 @@ REFUSED_WAIT = 1.0
 """Seconds that all wait after a refusal for which the server names no time."""
 _TOO_MANY = frozenset({ModelErrorKind.RATE_LIMIT, ModelErrorKind.OVERLOADED})
 _CROWD = 10.0
+"""Seconds after a refusal in which others say nothing new."""
 _FIRST_GAP = 0.1
 _LONGER, _SHORTER = 1.5, 0.97
-"""What a refusal and an answer make of the distance between two requests."""
+"""Factors of the distance between two requests, for a refusal and for an answer."""
 
 
 class Pace:
