@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from statistics import median, quantiles
 
-from halocline.__main__ import GARBAGE
+from benchmarks.many_tasks import watching_callbacks
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.places import LocalPlaces
 from halocline.batch.purse import Purse
@@ -27,7 +27,7 @@ from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.kinds import ApprovalMode
-from halocline.surfaces.cli.commands.batch.command import THREADS
+from halocline.surfaces.cli.commands.batch.command import GARBAGE, THREADS
 from halocline.surfaces.event_loop import run_loop
 from halocline.testing import Call, Scripted, Turn
 
@@ -90,8 +90,9 @@ class Bench:
 
         with Queue(self._folder / "batches" / name) as queue:
             await queue.add(items)
-            places = LocalPlaces(self._folder / "places" / name, queue.folder, os.environ)
-            worker = Worker(queue, places, Clients(manner, self._folder, make), manner, Purse(None))
+            clients = Clients(manner, self._folder, make)
+            places = LocalPlaces(self._folder / "places" / name, queue.folder, os.environ, clients.closes_network)
+            worker = Worker(queue, places, clients, manner, Purse(None))
             batch = Batch(queue, worker, at_once=tasks)
             running = asyncio.create_task(batch.run())
             size = 0
@@ -131,33 +132,19 @@ def cpu_time() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-def watch_loop() -> list[float]:
-    """Note the CPU time of every callback that takes more than a millisecond."""
-    long, run = list[float](), asyncio.events.Handle._run
-
-    def timed(handle: asyncio.Handle) -> None:
-        began = time.thread_time()
-        run(handle)
-        if (took := time.thread_time() - began) > 0.001:
-            long.append(took)
-
-    asyncio.events.Handle._run = timed  # type: ignore[method-assign]
-    return long
-
-
 async def measure(bench: Bench, tasks: int) -> None:
     await bench.run(2)
+    before = measure_memory()  # before other tasks leave memory that these would use again
+    _, held = await bench.run(tasks, waits=3600, hold=30.0)
     began = cpu_time()
     alone = [(await bench.run(1))[0][0] for _ in range(8)]
     lone = (cpu_time() - began) / (8 * STEPS)
     began, clock = cpu_time(), time.monotonic()
     models, _ = await bench.run(tasks)
     many, took = (cpu_time() - began) / (tasks * STEPS), time.monotonic() - clock
-    long = watch_loop()  # this costs a fifth, so it is a run of its own
-    await bench.run(tasks)
+    with watching_callbacks() as pieces:  # this costs a fifth, so it is a run of its own
+        await bench.run(tasks)
     gaps, lone_gaps = [gap for one in models for gap in one.gaps], [gap for one in alone for gap in one.gaps]
-    before = measure_memory()
-    _, held = await bench.run(tasks, waits=3600, hold=30.0)
     p95, lone_p95 = quantiles(gaps, n=20)[-1], quantiles(lone_gaps, n=20)[-1]
     rows = {
         "tasks": tasks,
@@ -168,7 +155,7 @@ async def measure(bench: Bench, tasks: int) -> None:
         "gap alone, median and p95, ms": (median(lone_gaps) * 1000, lone_p95 * 1000),
         "gap among all, median and p95, ms": (median(gaps) * 1000, p95 * 1000),
         f"… p95 beside alone (goal {GOALS['gap']})": p95 / lone_p95,
-        f"longest work of one piece on the loop, ms (goal {GOALS['block']})": max(long, default=0.0) * 1000,
+        f"longest work of one piece on the loop, ms (goal {GOALS['block']})": max(took for took, _ in pieces) * 1000,
         f"memory of a task whose model thinks, MB (goal {GOALS['memory']})": (held - before) / tasks / 1e6,
     }
     for name, value in rows.items():

@@ -75,7 +75,8 @@ class Ours:
         self._store = store
 
     def begin(self) -> None:
-        from halocline.checkpoints.repository.repository import Limits, Repository
+        from halocline.checkpoints.repository.repository import Repository
+        from halocline.checkpoints.saved import Limits
 
         shutil.rmtree(self._store, ignore_errors=True)
         self._repository = Repository(self._store, self._workspace, "bench", "git", Limits())

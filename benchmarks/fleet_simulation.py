@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halocline.batch.fleet import messages
-from halocline.batch.fleet.fleet import Channel, Fleet
-from halocline.batch.fleet.messages import Answer, Hello, Lease, Orders, Piece, Result
+from halocline.batch.fleet.fleet import Fleet
+from halocline.batch.fleet.messages import Answer, Channel, Hello, Lease, Orders, Piece, Result
 from halocline.batch.items import Item
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Outcome, Queue

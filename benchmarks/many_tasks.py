@@ -85,16 +85,16 @@ def watching_callbacks() -> Iterator[list[tuple[float, str]]]:
     run = asyncio.Handle._run
 
     def run_timed(handle: asyncio.Handle) -> None:
-        whose, before = getattr(handle._callback, "__self__", handle), time.thread_time()
+        whose, before = getattr(getattr(handle, "_callback", None), "__self__", handle), time.thread_time()
         run(handle)
         took = time.thread_time() - before
         found.append((took, repr(whose) if took > _LONG else ""))
 
-    asyncio.Handle._run = run_timed  # type: ignore[method-assign]
+    asyncio.Handle._run = run_timed
     try:
         yield found
     finally:
-        asyncio.Handle._run = run  # type: ignore[method-assign]
+        asyncio.Handle._run = run
 
 
 def watch_collections() -> list[float]:
