@@ -37,9 +37,9 @@ $(VENV)/.strace: | $(STAMP)
 		|| echo "strace is not installed: the benchmark's gate does not count system calls"
 	@touch $@
 
-# The sandbox's tests need bubblewrap; where it cannot be installed they say so and are skipped.
+# The sandbox's tests need bubblewrap, and those of small images BusyBox; where it cannot be installed they say so and are skipped.
 $(VENV)/.bubblewrap: | $(STAMP)
-	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; } \
+	@{ command -v bwrap && command -v busybox; } >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq bubblewrap busybox-static >/dev/null; } \
 		|| echo "bubblewrap is not installed: the sandbox's tests are skipped"
 	@touch $@
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,19 @@ from halocline.testing import Call, Turn
 
 pytestmark = pytest.mark.process
 HAS_BWRAP = shutil.which("bwrap") is not None
+SETSID = shutil.which("setsid") or "setsid"
 OPEN = 'sandbox = "require"\nsandbox_network = true'
+
+
+@pytest.fixture(params=["large", "busybox"])
+def programs(request, tmp_path_factory, monkeypatch):
+    """The programs of this machine, and those of BusyBox before them, as small images have them."""
+    if request.param == "busybox":
+        busybox = shutil.which("busybox") or pytest.skip("needs busybox")
+        folder = tmp_path_factory.mktemp("busybox")
+        for name in subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split():
+            (folder / name).symlink_to(busybox)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 @pytest.fixture
@@ -96,7 +109,7 @@ async def test_commands_in_a_root_folder_change_the_place_alone(bench, item, tmp
     assert not canary.exists()
 
 
-async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path):
+async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path, programs):
     heard = list[str]()
     shell = ProgramShell(("sh", "-c"), stays=True)
     done = await shell.run("pwd; echo 'it is'; exit 3", tmp_path, heard.append)
@@ -105,8 +118,8 @@ async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path):
 
 
 @pytest.mark.parametrize("stays", [True, False])
-async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays):
-    words = ("setsid", "-w", "sh", "-c") if stays else ("sh", "-c")  # as a container does, it runs on by itself
+async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays, programs):
+    words = (SETSID, "-w", "sh", "-c") if stays else ("sh", "-c")  # as a container does, it runs on by itself
     shell = ProgramShell(words, stays=stays)
     running = asyncio.create_task(shell.run("sleep 300 & echo $! > pid; wait", tmp_path, lambda text: None))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
@@ -122,7 +135,7 @@ async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays):
     pytest.fail("the command still runs")
 
 
-async def test_files_there_are_read_written_listed_and_removed(tmp_path):
+async def test_files_there_are_read_written_listed_and_removed(tmp_path, programs):
     files = ProgramFiles(ProgramShell(("sh", "-c"), stays=False))
     odd = tmp_path / "a folder" / "it's ü $HOME\\n.bin"
     data = bytes(range(256)) * 300

@@ -195,7 +195,7 @@ class LocalPlaces:
             words = _list_bwrap_words(image, place.folder, is_closed=is_closed)
             return _with_shell(place, ProgramShell(words, stays=False))
         key = sha256(f"{self._records}/{standing.name}".encode()).hexdigest()[:12]
-        engine, name = _find_engine(), f"halocline-{key}"
+        engine, name = await _find_engine(), f"halocline-{key}"
         await _start_container(engine, name, image, place.folder, is_closed=is_closed)
         return _with_shell(
             place, ProgramShell((engine, "exec", "-i", name, "sh", "-c"), stays=True), (engine, "rm", "-f", name)
@@ -286,10 +286,17 @@ def _list_bwrap_words(root: str, folder: Path, *, is_closed: bool) -> tuple[str,
     return ("bwrap", *shown, *place, *apart, "--die-with-parent", "sh", "-c")
 
 
-def _find_engine() -> str:
-    for engine in ENGINES:
-        if shutil.which(engine):
+async def _find_engine() -> str:
+    """Return the first engine that answers: a docker whose service does not run is in no podman's way."""
+    installed = [engine for engine in ENGINES if shutil.which(engine)]
+    for engine in installed:
+        code, _, errors = await run_program(engine, "version")
+        if not code:
             return engine
+    if installed:
+        raise HaloclineError(
+            f"{engine} does not answer: {_last_line(errors)}", "Start it, or name a root folder as image."
+        )
     raise HaloclineError(
         "There is no docker and no podman on the PATH.", "Install one, or name a root folder as image."
     )
@@ -299,9 +306,15 @@ async def _start_container(engine: str, name: str, image: str, folder: Path, *, 
     """Start a container that waits for commands. One that was left goes, with all that runs in it."""
     await run_program(engine, "rm", "-f", name)
     mount = ("-v", f"{folder}:{folder}", "-w", str(folder), "--entrypoint", "sh")
+    ends = ("--stop-signal", "KILL")  # podman's `rm -f` else waits ten seconds for a shell that no signal ends
     network = ("--network", "none") if is_closed else ()
     code, _, errors = await run_program(
-        engine, "run", "-d", "--name", name, *network, *mount, image, "-c", "while :; do sleep 3600; done"
+        engine, "run", "-d", "--name", name, *ends, *network, *mount, image, "-c", "while :; do sleep 3600; done"
     )
     if code:
-        raise HaloclineError(f"{engine} could not start {image}: {errors.rpartition(chr(10))[2]}", "Try it by hand.")
+        await run_program(engine, "rm", "-f", name)
+        raise HaloclineError(f"{engine} could not start {image}: {_last_line(errors)}", "Try it by hand.")
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]

@@ -39,7 +39,10 @@ class ProgramShell:
         note = f"/tmp/.halocline-{self._key}-{self._count}"
         text = f"cd {shlex.quote(os.fspath(folder))} && eval {shlex.quote(command)}"
         if self._stays:  # its group is noted, and a signal to that ends all of it
-            text = f"exec setsid -w sh -c {shlex.quote(f'echo $$ > {note}; {text}; code=$?; rm -f {note}; exit $code')}"
+            # The `exit` keeps the shell from becoming setsid, which waits for no command if it leads a group itself:
+            # BusyBox has no `-w` for that.
+            noted = shlex.quote(f"echo $$ > {note}; {text}; code=$?; rm -f {note}; exit $code")
+            text = f"setsid sh -c {noted}; exit $?"
         process = await _start((*self._words, text), stdin=DEVNULL, stderr=STDOUT)
         try:
             output = await _read_text(process, on_output)
