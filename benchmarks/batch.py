@@ -22,12 +22,11 @@ from halocline.batch.places import LocalPlaces
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue
 from halocline.batch.run import Batch
-from halocline.batch.work import Clients, Manner, Worker
+from halocline.batch.work import GARBAGE, THREADS, Clients, Manner, Worker
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.kinds import ApprovalMode
-from halocline.surfaces.cli.commands.batch.command import GARBAGE, THREADS
 from halocline.surfaces.event_loop import run_loop
 from halocline.testing import Call, Scripted, Turn
 

@@ -24,10 +24,10 @@ from halocline.batch.items import Item
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Outcome, Queue
 from halocline.batch.run import Batch
+from halocline.batch.work import THREADS
 from halocline.client.options import Choices
 from halocline.client.tasks import open_client
 from halocline.store.paths import Home
-from halocline.surfaces.cli.commands.batch.command import THREADS
 from halocline.surfaces.event_loop import run_loop
 
 THINKING = 10.0

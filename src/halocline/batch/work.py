@@ -38,6 +38,12 @@ ENDING = 20.0
 ROOM = "Make room on the disk, and start the same batch again."
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
+THREADS = 32
+"""Threads of a process that wait for disks; each step of a task has its log synced."""
+GARBAGE = 20_000, 10
+"""How often a process looks for cycles, as in `halocline.__main__`: a look at 60,000 objects of 200 tasks holds all of
+them for 60 ms, one at 20,000 for 20.
+"""
 
 
 class Manner(Value, frozen=True):

@@ -25,7 +25,7 @@ from halocline.batch.fleet.slots import Slot, find_slots
 from halocline.batch.places import LocalPlaces
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue
-from halocline.batch.work import Clients, Worker
+from halocline.batch.work import GARBAGE, THREADS, Clients, Worker
 from halocline.client.tasks import open_client
 from halocline.files.durable import write_whole
 from halocline.protocol.codec import LOG_NAME
@@ -33,8 +33,6 @@ from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.store.paths import Home
 
 _log = logging.getLogger("halocline")
-THREADS = 32
-"""Threads that wait for disks."""
 _GATHER = 0.5
 """Seconds in which lines of logs are gathered for one answer; an end is answered at once."""
 MOST_OF_PATCH = 32 << 20
@@ -63,7 +61,7 @@ class AgentHost:
         async with self._opening:
             if self._host is None:
                 asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
-                gc.set_threshold(*self._terms.garbage)
+                gc.set_threshold(*GARBAGE)
                 gc.freeze()
                 around = find_slots(self._terms.batch, self._terms.key, self._environment)
                 node = str(os.getppid())  # what started it stays, and starts it again, as long as the node does

@@ -28,7 +28,6 @@ class Terms(Value, frozen=True):
         patience: seconds without a word from the driver after which the host interrupts its items.
         settings, policy: the driver's own files.
         marks: of the driver's folders that items name, by path.
-        garbage: how often the driver looks for cycles, and so the host: see `halocline.__main__`.
     """
 
     batch: str
@@ -38,7 +37,6 @@ class Terms(Value, frozen=True):
     settings: bytes = b""
     policy: bytes = b""
     marks: dict[str, Mark] = {}
-    garbage: tuple[int, int, int] = (700, 10, 10)
 
 
 class Lease(Value, frozen=True):

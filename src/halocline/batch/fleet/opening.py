@@ -1,6 +1,5 @@
 """Opens the fleet of a batch: what its hosts need of this machine goes to them here, and nothing else does."""
 
-import gc
 import re
 import secrets
 from collections.abc import Callable, Sequence
@@ -63,7 +62,6 @@ async def open_fleet(
         _read(home.settings),
         _read(home.policy),
         mark_paths(items),
-        gc.get_threshold(),
     )
     fleet = Fleet(queue, RayNodes(address, messages.encode(terms), nodes), client, purse, patience, at_once, note)
     await fleet.open()

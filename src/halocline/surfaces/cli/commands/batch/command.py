@@ -17,7 +17,7 @@ from halocline.batch.places import LocalPlaces, choose_kind
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Queue, Standing, read_queue
 from halocline.batch.run import Batch, Runner
-from halocline.batch.work import Clients, Manner, Worker
+from halocline.batch.work import GARBAGE, THREADS, Clients, Manner, Worker
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
@@ -35,12 +35,6 @@ from halocline.surfaces.sanitize import clean
 
 FORMS = (".json", ".html")
 MORE = "Harbor itself has them: the guide's page evaluate.md."
-THREADS = 32
-"""Threads that wait for disks; each step of a task has its log synced."""
-GARBAGE = 20_000, 10
-"""How often it looks for cycles, as in `halocline.__main__`: a look at 60,000 objects of 200 tasks holds all of them
-for 60 ms, one at 20,000 for 20.
-"""
 
 
 def command(arguments: argparse.Namespace) -> int:
