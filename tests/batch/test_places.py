@@ -132,7 +132,8 @@ async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays, pr
         if not Path(f"/proc/{number}").exists() or "State:\tZ" in Path(f"/proc/{number}/status").read_text():
             return
         await asyncio.sleep(0.02)
-    pytest.fail("the command still runs")
+    left = [path.name for path in Path("/tmp").glob(".halocline-*")]
+    pytest.fail(f"the command still runs: {Path(f'/proc/{number}/stat').read_text()}, notes {left}")
 
 
 async def test_files_there_are_read_written_listed_and_removed(tmp_path, programs):
