@@ -111,10 +111,12 @@ async def test_commands_in_a_root_folder_change_the_place_alone(bench, item, tmp
 
 async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path, programs):
     heard = list[str]()
-    shell = ProgramShell(("sh", "-c"), stays=True)
+    key = f"{os.getpid()}-{tmp_path.name}"
+    shell = ProgramShell(("sh", "-c"), stays=True, key=key)
     done = await shell.run("pwd; echo 'it is'; exit 3", tmp_path, heard.append)
     assert (done.exit_code, done.output) == (3, f"{tmp_path}\nit is\n")
     assert "".join(heard) == done.output
+    assert not [*Path("/tmp").glob(f".halocline-{key}-*")]
 
 
 @pytest.mark.parametrize("stays", [True, False])

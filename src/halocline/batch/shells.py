@@ -41,7 +41,7 @@ class ProgramShell:
         if self._stays:  # its group is noted, and a signal to that ends all of it
             # The `exit` keeps the shell from becoming setsid, which waits for no command if it leads a group itself:
             # BusyBox has no `-w` for that.
-            noted = shlex.quote(f"echo $$ > {note}; {text}; code=$?; rm -f {note}; exit $code")
+            noted = shlex.quote(f"echo $$ > {note}; ({text}); code=$?; rm -f {note}; exit $code")
             text = f"setsid sh -c {noted}; exit $?"
         process = await _start((*self._words, text), stdin=DEVNULL, stderr=STDOUT)
         try:
