@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.tables import for_each
 
-from halocline.batch.items import PlaceKind, read_items, take_shard
+from halocline.batch.items import Item, PlaceKind, read_items, take_shard
+from halocline.client.options import Choices
 from halocline.protocol.errors import UsageError
 
 GOOD = '{"id": "a", "prompt": "p"}'
@@ -70,3 +71,9 @@ def test_each_item_is_in_exactly_one_shard():
 def test_a_prompt_may_have_any_end_of_a_line_within_it():
     (item,) = read('{"id": "a", "prompt": "one\u2028two\u0085three"}\r\n')
     assert item.prompt == "one\u2028two\u0085three"
+
+
+def test_of_the_limits_of_an_item_and_of_the_batch_the_smaller_ones_hold():
+    item = Item("one", "do it", max_steps=5, time_limit=600.0, max_cost=1.0)
+    limited = item.limit(Choices(max_steps=9, time_limit=150.0, token_limit=7))
+    assert (limited.max_steps, limited.time_limit, limited.max_cost, limited.token_limit) == (5, 150.0, 1.0, 7)

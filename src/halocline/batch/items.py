@@ -77,9 +77,10 @@ class Item(Value, frozen=True, forbid_unknown_fields=True):
     time_limit: float | None = None
 
     def limit(self, choices: Choices) -> Choices:
-        """Return the choices of the batch with the limits of this item."""
-        own = {name: getattr(self, name) for name in LIMITS if getattr(self, name) is not None}
-        return replace(choices, **own)
+        """Return the choices of the batch with the limits of this item; of two, the smaller one holds."""
+        both = {name: (getattr(self, name), getattr(choices, name)) for name in LIMITS}
+        given = {name: [one for one in pair if one is not None] for name, pair in both.items()}
+        return replace(choices, **{name: min(limits) for name, limits in given.items() if limits})
 
 
 _item = json_input.Decoder(Item)
