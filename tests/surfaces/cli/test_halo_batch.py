@@ -80,6 +80,8 @@ async def test_a_batch_reports_and_runs_again_only_what_is_asked_for(repository:
         (("{tasks}", "--shard", "3/2"), "is no shard"),
         (("{tasks}", "--on", "slurm"), "is no cluster"),
         (("{tasks}", "--on", "ray", "--ask"), "needs tasks on this machine"),
+        (("{tasks}", "--on", "ray", "--pull-requests"), "needs places on this machine"),
+        (("{tasks}", "--pull-requests"), "no remote to push to"),
         (("{tasks}", "--on", "ray", "--api-key", "k"), "No key goes to nodes"),
         (("{tasks}", "--on", "ray", "--place", "worktree", "--dry-run"), "cannot be made on a node"),
         (("{tasks}", "--on", "ray"), "Ray is not installed"),

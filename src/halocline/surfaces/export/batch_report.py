@@ -58,7 +58,7 @@ def _write_detail(outcome: Outcome) -> str:
 
 
 def _list_places(outcome: Outcome) -> tuple[tuple[str, str], ...]:
-    return ("Result", outcome.result), ("Folder", outcome.folder)
+    return ("Result", outcome.result), ("Pull request", outcome.pull_request), ("Folder", outcome.folder)
 
 
 def _show(text: str) -> str:
