@@ -94,6 +94,7 @@ async def test_what_cannot_be_meant_is_told(repository: Halo, words, said) -> No
     tasks = write_tasks(repository, {"id": "g", "model": good(repository)})
     done = await repository.run("batch", *(word.format(tasks=tasks) for word in words))
     assert (done.code, said in done.err) == (2, True), done.err
+    assert "There is no batch" in (await repository.run("batch", "--list")).err
 
 
 async def test_what_failed_before_any_model_was_asked_begins_anew(repository: Halo) -> None:

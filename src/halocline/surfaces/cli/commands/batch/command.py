@@ -65,6 +65,8 @@ def command(arguments: argparse.Namespace) -> int:
     if unknown := {*(arguments.only or ())} - {item.id for item in ours}:
         raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
+    if unknown := {*arguments.again} - {"failed", *(item.id for item in ours)}:
+        raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
     if missing := next((one for one in ours if one.accept_files and not Path(one.accept_files).is_dir()), None):
         raise UsageError(f"Item {missing.id!r}: there is no folder {missing.accept_files}.", "They are for acceptance.")
     if arguments.on:
@@ -177,6 +179,8 @@ async def _check_requests(arguments: argparse.Namespace, folder: Path, items: Se
 
 async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item]) -> int:
     requests = await _check_requests(arguments, folder, items) if arguments.pull_requests else None
+    if arguments.on:
+        await fleet.opening.check_cluster(arguments.on)  # before there is a queue
     with Queue(folder) as queue:
         await queue.add(items)
         wanted = [item.id for item in items]
@@ -230,9 +234,7 @@ async def _open_runner(
 
 
 def _list_again(ours: Mapping[str, Standing], again: Sequence[str]) -> list[str]:
-    """Return the items to run once more. Raises UsageError."""
-    if unknown := [id for id in again if id != "failed" and id not in ours]:
-        raise UsageError(f"There is no item {unknown[0]!r} in this batch.", "See: halo batch … --dry-run")
+    """Return the items to run once more."""
     failed = [id for id, one in ours.items() if one.outcome and not one.outcome.passed]
     return [id for id in ours if id in again or ("failed" in again and id in failed)]
 
