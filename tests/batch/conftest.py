@@ -64,8 +64,8 @@ class Bench:
         manner = manner or Manner(Choices(unattended=True), options)
         clients = Clients(manner, self.folder, make=self._open)
         places = places or LocalPlaces(self.places, self.records, {}, clients.closes_network)
-        note = more.get("note", lambda id: None)
-        worker = Worker(queue, places, clients, manner, Purse(max_total_cost), note)
+        note, publish = more.get("note", lambda id: None), more.pop("publish", None)
+        worker = Worker(queue, places, clients, manner, Purse(max_total_cost), note, publish=publish)
         return Batch(queue, worker, at_once=at_once, **more)
 
     async def run(self, *items: Item, **more) -> dict[str, Outcome | None]:

@@ -77,6 +77,7 @@ async def test_a_branch_holds_the_change_on_top_of_the_commit(repository, change
     await changes.note_first(first)
     (repository / "a.txt").write_text("right\n")
     for _ in range(2):  # a second attempt moves it
+        await changes.read_change()
         await changes.write_branch(repository, "batch/b/one", first, "Mend it\n")
     assert git(repository, "log", "-1", "--format=%s %P", "batch/b/one") == f"Mend it {first}"
     assert git(repository, "show", "batch/b/one:a.txt") == "right"
@@ -89,6 +90,7 @@ async def test_a_branch_that_was_there_before_is_left_as_it_is_and_named(reposit
     await changes.note_first(first)
     git(repository, "branch", theirs, first)
     (repository / "a.txt").write_text("right\n")
+    await changes.read_change()
     with pytest.raises(HaloclineError, match="batch/b/one was there before"):
         await changes.write_branch(repository, "batch/b/one", first, "Mend it\n")
     assert git(repository, "rev-parse", theirs) == first

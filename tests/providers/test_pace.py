@@ -8,9 +8,10 @@ from tests.providers.streams import collected, request
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta
+from halocline.protocol.events import StepRetried, TextDelta
 from halocline.providers.wrappers.pace import MINUTE, Pace, Paces
 from halocline.providers.wrappers.retry import Retrying
+from halocline.surfaces.figures import describe_retry
 
 
 class Clock:
@@ -112,15 +113,48 @@ async def test_a_request_without_company_waits_only_as_its_own_retries_do() -> N
         async with pace.turn():
             raise ModelError(ModelErrorKind.RATE_LIMIT, "Too many.", retry_after=100.0)
     asked_at = clock.now
-    async with pace.turn():
+    async with pace.turn() as place:
+        await place.wait()
         assert clock.now == asked_at
 
 
 async def test_a_person_who_waits_no_longer_is_not_kept_in_line() -> None:
     pace = Pace(1)
-    async with pace.turn(), pace.turn(at_once=True):
+    async with pace.turn() as first, pace.turn() as second:
+        await first.wait()
+        first.begin()
+        second.begin()
         assert not pace.has_answered
     assert pace.has_answered
+
+
+async def test_a_long_wait_in_line_is_told_and_a_person_may_skip_it() -> None:
+    server = Server(clock := Clock(), per_minute=1_000)
+    pace, told = Pace(1), list[StepRetried]()
+    first, second = (Retrying(server, sleep=clock.sleep, pace=pace) for _ in range(2))
+
+    async def ask(model: Retrying) -> None:
+        told.extend([event async for event in model.stream(request()) if isinstance(event, StepRetried)])
+
+    asking = [asyncio.create_task(ask(model)) for model in (first, second)]
+    async with asyncio.timeout(10):
+        while not second.ask_now():
+            await asyncio.sleep(0.01)
+        await clock.run(*asking)
+    assert not first.ask_now()
+    assert [(one.attempt, one.unbilled, one.wait > 50) for one in told] == [(0, True, True), (0, True, False)]
+    assert describe_retry(told[0]) == "Waiting for the provider's limit: 1 m 00 s"
+    assert len(server.began) == 2
+
+
+async def test_those_further_behind_in_line_expect_to_wait_longer() -> None:
+    clock = Clock()
+    pace = Pace(1, now=lambda: clock.now, sleep=clock.sleep)
+    async with pace.turn() as first, pace.turn() as second, pace.turn() as third:
+        first.begin()
+        assert (second.count_seconds(), third.count_seconds()) == (MINUTE, 2 * MINUTE)
+        second.end()
+        assert third.count_seconds() == MINUTE
 
 
 def test_the_models_of_a_provider_with_a_rate_keep_one_pace() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from halocline.batch.queue import LOG_NAME
+from halocline.batch.queue import LOG_NAME, Standing
 from halocline.files.durable import write_whole
 from halocline.protocol.errors import UsageError
 from halocline.store.paths import Home
@@ -50,3 +50,8 @@ def place_folder(folder: Path, environment: Mapping[str, str]) -> Path:
     """Return the folder for the places of a batch, which no batch of another home has."""
     cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(cache) / "halocline" / "batches" / f"{folder.name}-{sha256(bytes(folder)).hexdigest()[:6]}"
+
+
+def find_store(folder: Path, standing: Standing) -> Path:
+    """Return the private git folder of an item, which no task may change: see `TreeChanges`."""
+    return folder / "stores" / standing.name

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from halocline.batch.folders import find_store
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.queue import Standing
 from halocline.batch.shells import ProgramFiles, ProgramShell, run_program
@@ -133,7 +134,7 @@ class LocalPlaces:
         return self._folder / "places" / standing.name
 
     def _store(self, standing: Standing) -> Path:
-        return self._records / "stores" / standing.name
+        return find_store(self._records, standing)
 
     async def _open_worktree(self, standing: Standing) -> Place:
         folder, store = await asyncio.to_thread(_find_folder, standing.item), self._store(standing)

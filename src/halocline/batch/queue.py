@@ -69,6 +69,7 @@ class Outcome(Value, frozen=True):
         files, added, removed: the size of the change.
         result: the patch, or the branch, that holds the change; `problem`: why there is none, or not all of it.
         folder: where it was done.
+        pull_request: the address of the one that was opened for it.
     """
 
     ending: Ending
@@ -93,6 +94,7 @@ class Outcome(Value, frozen=True):
     result: str = ""
     problem: str = ""
     folder: str = ""
+    pull_request: str = ""
 
     @property
     def passed(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from halocline.batch.queue import Ending, Outcome, Standing
+from halocline.batch.queue import Ending, Outcome
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import StopReason
@@ -82,9 +82,3 @@ def _count_calls(outcome: Outcome, past: Iterable[ev.DurableEvent]) -> Outcome:
         repeated_reads=again,
         edit_tool=tool,
     )
-
-
-def describe_change(standing: Standing, outcome: Outcome) -> str:
-    """Return the message of the commit that holds a result: the prompt's first line, and the answer."""
-    first = standing.item.prompt.strip().partition("\n")[0][:72]
-    return f"{first}\n\n{outcome.text}\n\nItem: {standing.item.id}\nModel: {outcome.model}\n"

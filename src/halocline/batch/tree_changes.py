@@ -7,9 +7,11 @@ but ours, so neither a hook nor a filter of the place runs, whatever the task wr
 import asyncio
 import os
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from halocline.files.durable import write_whole
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import Setting
@@ -20,6 +22,9 @@ from halocline.protocol.values import Value
 LARGEST_PATCH = 1 << 26
 _SECONDS = 300.0
 _FIRST = "refs/halocline/first"
+_LAST = "last-tree"
+"""The note of the tree that was read last, and when: the commit that holds it is always the same one."""
+RESULT = "refs/halocline/result"
 _CARRIED = re.compile(r"core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)")
 _AUTHOR = {
     f"GIT_{who}_{what}": value
@@ -103,28 +108,39 @@ class TreeChanges:
             raise HaloclineError(
                 f"The change in {self._place} is larger than {LARGEST_PATCH >> 20} MB.", "Look at it there."
             )
+        await asyncio.to_thread(write_whole, self._store / _LAST, f"{now} {int(time.time())}".encode())
         added, removed = (sum(int(one[side]) for one in sizes if one[side] != "-") for side in (0, 1))
         return Change(answer.output, len(sizes), added, removed)
+
+    async def commit_change(self, parent: str, message: str) -> str:
+        """Return the commit that holds the change that was read last, on top of `parent`; the store keeps it."""
+        try:
+            tree, moment = (await asyncio.to_thread((self._store / _LAST).read_text)).split()
+        except (OSError, ValueError):
+            raise HaloclineError("Its change was not kept.", "To run it once more: --again ID") from None
+        links = await self._list_links(parent)
+        for sha, path in links:
+            await self._run("update-index", "--add", "--cacheinfo", f"160000,{sha},{path}")
+        tree = await self._run("write-tree") if links else tree
+        if links:
+            await self._run("update-index", "--force-remove", "--", *(path for _, path in links))
+        dates = {f"GIT_{who}_DATE": f"{moment} +0000" for who in ("AUTHOR", "COMMITTER")}
+        made = await self._commit(tree, parent, message, dates)
+        await self._run("update-ref", RESULT, made)
+        return made
 
     async def write_branch(self, repository: Path, branch: str, commit: str, message: str) -> None:
         """Make or move a branch of a repository to a commit that holds the change, on top of `commit`.
 
         Raises HaloclineError, also for a branch that holds anything but an earlier one of these commits.
         """
-        await self._write_tree()
-        links = await self._list_links(commit)
-        for sha, path in links:
-            await self._run("update-index", "--add", "--cacheinfo", f"160000,{sha},{path}")
-        made = await self._commit(await self._run("write-tree"), commit, message)
-        if links:
-            await self._run("update-index", "--force-remove", "--", *(path for _, path in links))
-        await self._run("update-ref", "refs/halocline/result", made)
+        await self.commit_change(commit, message)
         bare = bare_environment(os.environ, os.fspath(repository))
         own = declare_environment(bare, {"GIT_ALLOW_PROTOCOL": "file"})
         await self._require_ours(repository, own, branch, commit)
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"file://{self._store}")
         answer = await run_git(
-            repository, own, (*words, f"+refs/halocline/result:refs/heads/{branch}"), most=100_000, seconds=_SECONDS
+            repository, own, (*words, f"+{RESULT}:refs/heads/{branch}"), most=100_000, seconds=_SECONDS
         )
         self._check(answer, "fetch")
 
@@ -137,9 +153,11 @@ class TreeChanges:
         if (found := answer.text.strip()) and found != ours:
             raise HaloclineError(f"The branch {branch} was there before and is left as it is.", "Rename it.")
 
-    async def _commit(self, tree: str, parent: str, message: str) -> str:
-        parents = ("-p", parent) if parent else ()
-        return await self._run("commit-tree", *parents, "-m", message, tree)
+    async def _commit(self, tree: str, parent: str, message: str, dates: Mapping[str, str] = {}) -> str:
+        words = ("commit-tree", *(("-p", parent) if parent else ()), "-m", message, tree)
+        answer = await self._git(*words, more=dates)
+        self._check(answer, "commit-tree")
+        return answer.text.strip()
 
     async def _write_tree(self) -> str:
         """Write the files that are there; those of repositories within the place stay as they were at first."""
@@ -152,11 +170,11 @@ class TreeChanges:
         self._check(answer, words[0])
         return answer.text.strip()
 
-    async def _git(self, *words: str, data: bytes = b"") -> Answer:
+    async def _git(self, *words: str, data: bytes = b"", more: Mapping[str, str] = {}) -> Answer:
         around = bare_environment(os.environ, os.fspath(self._place))
         own = {"GIT_DIR": os.fspath(self._store), "GIT_WORK_TREE": os.fspath(self._place), **_AUTHOR}
         alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
-        environment = declare_environment(around, {**own, **alone, "GIT_OPTIONAL_LOCKS": "1"})
+        environment = declare_environment(around, {**own, **alone, **more, "GIT_OPTIONAL_LOCKS": "1"})
         return await run_git(self._place, environment, words, data=data, most=LARGEST_PATCH, seconds=_SECONDS)
 
     def _check(self, answer: Answer, what: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from halocline.batch.items import LIMITS, Item
 from halocline.batch.places import Place, Places
 from halocline.batch.purse import Purse
 from halocline.batch.queue import LETTERS, Ending, Outcome, Queue, Standing
-from halocline.batch.read_outcome import describe_change, read_outcome
+from halocline.batch.read_outcome import read_outcome
+from halocline.batch.results import keep_change
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
-from halocline.files.durable import tells_full_disk, write_whole
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import HaloclineError, LogDamaged, UsageError
@@ -35,7 +35,6 @@ NAME = "batch"
 """The client's name in commands."""
 ENDING = 20.0
 """Seconds that what a task left running has to end."""
-ROOM = "Make room on the disk, and start the same batch again."
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 THREADS = 32
@@ -90,6 +89,10 @@ class Clients:
             await self._open.popitem()[1].close(leave_questions=True)
 
 
+Publish = Callable[[Standing, Outcome], Awaitable[Outcome]]
+"""Publishes what an item came to, and returns its outcome with where that is, or why it is not."""
+
+
 class Worker:
     """Runs items of one queue. `note` is called with an item's id whenever something happens in it."""
 
@@ -102,6 +105,7 @@ class Worker:
         purse: Purse,
         note: Callable[[str], None] = lambda id: None,
         name_task: Callable[[Item], str] = lambda item: new_task_id(LETTERS),
+        publish: Publish | None = None,
     ) -> None:
         self._queue = queue
         self._places = places
@@ -110,6 +114,7 @@ class Worker:
         self.purse = purse
         self._note = note
         self._name_task = name_task
+        self._publish = publish
         self.tasks: dict[str, tuple[Client, str]] = {}
         """The client and the task of each item that runs."""
         self.is_stopping = False
@@ -174,8 +179,11 @@ class Worker:
         await self._places.release(place)
         if outcome:
             seconds = round(time.monotonic() - began, 3)
-            await self._queue.end(item.id, replace(outcome, seconds=seconds, folder=str(place.folder)))
-            if self._manner.keep == "none" or (self._manner.keep == "failed" and outcome.passed):
+            outcome = replace(outcome, seconds=seconds, folder=str(place.folder))
+            outcome = await self._publish(standing, outcome) if self._publish else outcome
+            await self._queue.end(item.id, outcome)
+            is_kept = self._manner.keep == "all" or (self._manner.keep == "failed" and not outcome.passed)
+            if not is_kept and not outcome.problem:  # what could not be published can be, later
                 await self._places.remove(standing, place)
 
     async def _open_place(self, standing: Standing) -> Place | None:
@@ -208,7 +216,8 @@ class Worker:
                 if self._is_cut_short(state) or state.last_end is None:
                     return None
                 outcome = read_outcome(state, client.past(task))
-                outcome = await self._keep_change(outcome, standing, place)
+                batch, redact, branches = self._queue.folder, client.committing.redact, self._manner.branches
+                outcome = await keep_change(batch, outcome, standing, place, redact, branches=branches)
                 await self._queue.note_done(item.id, outcome)
             if item.accept and outcome.ending in (Ending.PASSED, Ending.LIMIT, Ending.APPROVAL):
                 outcome = await self._accept(outcome, client, task, item, place)
@@ -296,32 +305,6 @@ class Worker:
             program=ProgramParts(host=place.host) if place.host else None,
         )
 
-    async def _keep_change(self, outcome: Outcome, standing: Standing, place: Place) -> Outcome:
-        """Write the patch, and the branch if one is wanted; if that fails, the outcome says why.
-
-        Raises LogUnwritable if the disk is full: what was done stays, and is kept when there is room.
-        """
-        if not place.changes:
-            return outcome
-        patch = self._queue.folder / "results" / f"{standing.name}.patch"
-        try:
-            change = await place.changes.read_change()
-            await asyncio.to_thread(_write_result, patch, change.patch)
-            outcome = replace(
-                outcome, files=change.files, added=change.added, removed=change.removed, result=str(patch)
-            )
-            if self._manner.branches and place.repository and change.files:
-                branch = f"{NAME}/{self._queue.folder.name}/{standing.name}"
-                message = describe_change(standing, outcome)
-                await place.changes.write_branch(place.repository, branch, place.commit, message)
-                outcome = replace(outcome, result=branch)
-        except (HaloclineError, OSError) as error:
-            text = error.text if isinstance(error, HaloclineError) else str(error)
-            if tells_full_disk(error):
-                raise LogUnwritable(f"The change of {standing.item.id} cannot be kept: {text}.", ROOM) from error
-            return replace(outcome, problem=text)
-        return outcome
-
     async def _accept(self, outcome: Outcome, client: Client, task: str, item: Item, place: Place) -> Outcome:
         """Run the acceptance command where the task's commands run, in their sandbox. Raises HaloclineError."""
         await _end_jobs(client, task)
@@ -398,8 +381,3 @@ async def _end_jobs(client: Client, task: str) -> None:
                     return
     except TimeoutError:
         raise HaloclineError("What the task left running does not end.", "Look at its jobs.") from None
-
-
-def _write_result(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_whole(path, data)

@@ -5,6 +5,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.git.environment import looking_environment, search_path
@@ -23,13 +24,13 @@ LONGEST_TITLE, LONGEST_BODY, MOST_SUBJECTS = 256, 60_000, 50
 _SECONDS, _MOST = 120.0, 1_000_000
 _PLACE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/]+@)?|[^@/:]+@)(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+(?=/))?[:/]"
-    r"(?P<path>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
+    r"(?P<path>[\w.-]+(?:/[\w.-]+)*?/[\w.-]+?)(?:\.git)?/?"
 )
 _BASE = re.compile(r"(?!-)[\w./+#-]{1,200}")
 _ADDRESS = re.compile(r"https://\S+")
 _OWN = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 _HINTS = {
-    r"gh auth login|GH_TOKEN|HTTP 401": "Sign in once in a terminal: gh auth login",
+    r"auth login|GH_TOKEN|HTTP 401|401 Unauthorized": "Sign in once in a terminal: {program} auth login",
     r"No commits between": "Choose another base branch, or push first.",
 }
 
@@ -57,30 +58,52 @@ async def open_pull_request(
     if program is None:
         raise UsageError("gh was not found on the PATH.", INSTALL)
     place = (f"--repo={plan.repository}", f"--head={plan.branch}", f"--base={wanted.base}")
-    words = (program, "pr", "create", *place, f"--title={title}", "--body-file=-", *(("--draft",) if draft else ()))
+    words = ("pr", "create", *place, f"--title={title}", "--body-file=-", *(("--draft",) if draft else ()))
+    return find_link(await ask_code_host(program, words, workspace, environment, body.encode()))
+
+
+async def ask_code_host(
+    program: str, words: Sequence[str], folder: Path, environment: ChildEnvironment, data: bytes = b""
+) -> str:
+    """Run gh or glab and return what it prints. Raises UsageError with its message."""
+    name = os.path.basename(program)
     own = declare_environment(environment, {**looking_environment(), **_OWN})
     try:
-        answer = await run_program(words, workspace, own, data=body.encode(), most=_MOST, seconds=_SECONDS)
+        answer = await run_program((program, *words), folder, own, data=data, most=_MOST, seconds=_SECONDS)
     except GitUnusable as error:
         raise UsageError(error.text, "No pull request was opened.") from error
-    found: list[str] = _ADDRESS.findall(answer.text)
-    if not answer.is_good or not found:
+    if not answer.is_good:
         text = (answer.errors or answer.output).decode("utf-8", "replace").strip()
-        raise UsageError(f"gh failed: {text or 'no reason'}", find_hint(text, _HINTS, "No pull request was opened."))
+        hints = {pattern: hint.format(program=name) for pattern, hint in _HINTS.items()}
+        raise UsageError(f"{name} failed: {text or 'no reason'}", find_hint(text, hints, "No pull request was opened."))
+    return answer.text
+
+
+def find_link(text: str) -> str:
+    """Return the address that a code host's program printed last. Raises UsageError if there is none."""
+    found: list[str] = _ADDRESS.findall(text)
+    if not found:
+        raise UsageError(f"gh failed: {text.strip() or 'no reason'}", "No pull request was opened.")
     return found[-1]
 
 
-def find_gh(workspace: Path) -> str | None:
-    """Return GitHub's program, looked up outside the workspace."""
+def find_gh(workspace: Path, name: str = "gh") -> str | None:
+    """Return GitHub's program, or another code host's, looked up outside the workspace."""
     import shutil
 
-    return shutil.which("gh", path=search_path(os.environ.get("PATH", os.defpath), os.fspath(workspace)))
+    return shutil.which(name, path=search_path(os.environ.get("PATH", os.defpath), os.fspath(workspace)))
 
 
 def find_place(url: str) -> str:
     """Return host/owner/name of a remote's address; empty if it has another form."""
+    host, path = split_address(url)
+    return f"{host}/{path}" if path.count("/") == 1 else ""
+
+
+def split_address(url: str) -> tuple[str, str]:
+    """Return the host of a remote's address, and the path of the repository there; both empty for another form."""
     found = _PLACE.fullmatch(url)
-    return f"{found['host']}/{found['path']}" if found else ""
+    return (found["host"], found["path"]) if found else ("", "")
 
 
 async def _plan_in(view: View, workspace: Path) -> PullRequestPlan:

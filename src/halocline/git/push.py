@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from halocline.git.process import run_git
 from halocline.git.programs import run_by_push
@@ -76,6 +77,42 @@ async def push_branch(workspace: Path, shown: PushPlan, environment: ChildEnviro
             follows = f"--set-upstream-to={plan.remote}/{plan.branch}"
             await _run(workspace, environment, "branch", follows, plan.branch)
     return output
+
+
+class RemoteBranches(NamedTuple):
+    """The branches of a remote: its main one, the commit of the one that was asked for, and if it has the base."""
+
+    default: str
+    commit: str
+    has_base: bool
+
+
+async def read_remote(folder: Path, url: str, branch: str, base: str, environment: ChildEnvironment) -> RemoteBranches:
+    """Ask a remote for its branches, from a git folder. Raises UsageError with git's message."""
+    wanted = [f"{_BEFORE}{name}" for name in (branch, base) if name]
+    listed = await _run(folder, environment, "ls-remote", "--symref", "--", url, "HEAD", *wanted)
+    rows = [(ref, value) for value, _, ref in (line.partition("\t") for line in listed.splitlines())]
+    commits, head = dict(rows), f"ref: {_BEFORE}"
+    default = next((value.removeprefix(head) for ref, value in rows if ref == "HEAD" and value.startswith(head)), "")
+    return RemoteBranches(default, commits.get(f"{_BEFORE}{branch}", ""), f"{_BEFORE}{base}" in commits)
+
+
+async def push_new_branch(folder: Path, url: str, commit: str, branch: str, environment: ChildEnvironment) -> None:
+    """Push a commit of a git folder as a branch that the remote does not have. Raises UsageError with git's message."""
+    full = f"{_BEFORE}{branch}"
+    lease = f"--force-with-lease={full}:"  # forces nothing: it lets the push fail if the branch is there by now
+    words = ("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--no-verify", lease)
+    await _run(folder, environment, *words, "--", url, f"{commit}:{full}")
+
+
+async def is_published(workspace: Path, remote: str, commit: str) -> bool:
+    """True if a branch of the remote has a commit, as far as is known here. Raises UsageError."""
+    try:
+        async with open_view(workspace) as view:
+            words = ("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}")
+            return bool((await view.run(*words, f"refs/remotes/{remote}/")).text.strip())
+    except GitUnusable as error:
+        raise UsageError(error.text, error.hint) from error
 
 
 def hide_password(text: str) -> str:

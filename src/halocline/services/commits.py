@@ -25,6 +25,7 @@ from halocline.ports.revisions import (
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import FileChanged
+from halocline.protocol.secrets.values import SHORTEST
 from halocline.protocol.state.evidence.facts import gather_evidence
 from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.values import Value
@@ -84,7 +85,7 @@ class Committing:
             raise UsageError(
                 "The commit message is empty, too long or not text.", f"Write a message of up to {LONGEST} characters."
             )
-        return await commit_files(self._workspace(task), paths, message.strip(), self._environment(), runs)
+        return await commit_files(self._workspace(task), paths, message.strip(), self.make_environment(), runs)
 
     async def plan_push(self, task: str) -> PushPlan:
         """Find out what a push of the workspace's branch would send where. Raises UsageError."""
@@ -92,7 +93,7 @@ class Committing:
 
     async def push(self, task: str, shown: PushPlan) -> str:
         """Push what was shown to the person; return git's output. Raises UsageError with git's message."""
-        return await push_branch(self._workspace(task), shown, self._environment())
+        return await push_branch(self._workspace(task), shown, self.make_environment())
 
     async def plan_pull_request(self, task: str) -> PullRequestPlan:
         """Propose a pull request for the workspace's branch. Raises UsageError."""
@@ -106,11 +107,20 @@ class Committing:
     async def open_pull_request(self, task: str, wanted: PullRequestPlan, *, draft: bool) -> str:
         """Open a pull request through gh, which gets its own key; return its address. Raises UsageError."""
         workspace = self._workspace(task)
-        return await open_pull_request(workspace, wanted, self._environment(TOKENS), draft=draft)
+        return await open_pull_request(workspace, wanted, self.make_environment(TOKENS), draft=draft)
 
-    def _environment(self, more: Iterable[str] = ()) -> ChildEnvironment:
+    def make_environment(self, more: Iterable[str] = ()) -> ChildEnvironment:
+        """Return the environment of git and of programs that sign in by themselves, which get `more` variables."""
         passed = (*self._access.settings.pass_environment, *more)
         return child_environment(os.environ, self._access.key_variables(), passed)
+
+    def redact(self, text: str) -> str:
+        """Redact a text that others will read, whatever the settings say."""
+        return self._access.secrets.redact_thoroughly(text)
+
+    def holds_key(self, text: str) -> bool:
+        """True if a text has one of the keys that are known here."""
+        return any(value in text for value in self._access.secrets.values() if len(value) >= SHORTEST)
 
     def write_message(self, task: str, paths: tuple[str, ...], model: str) -> AsyncGenerator[str, None]:
         """Have a model write the message for these files of a task's workspace: see `CommitMessages.write`."""

@@ -226,6 +226,8 @@ def describe_retry(row: RetryRow | StepRetried) -> str:
     """Describe a retry: `Overloaded: retrying in 4 s (2 of 3)`."""
     if row.model:
         return f"{row.cause.rstrip('.')}: trying {row.model} instead"
+    if not row.attempt:
+        return f"{row.cause}: {format_duration(row.wait)}" if row.wait else f"{row.cause}: skipped"
     if not row.wait:
         return f"{row.cause.rstrip('.')}: retrying now ({_describe_times(row)})"
     seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else format_duration(row.wait)

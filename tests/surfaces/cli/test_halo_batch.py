@@ -80,6 +80,8 @@ async def test_a_batch_reports_and_runs_again_only_what_is_asked_for(repository:
         (("{tasks}", "--shard", "3/2"), "is no shard"),
         (("{tasks}", "--on", "slurm"), "is no cluster"),
         (("{tasks}", "--on", "ray", "--ask"), "needs tasks on this machine"),
+        (("{tasks}", "--on", "ray", "--pull-requests"), "needs places on this machine"),
+        (("{tasks}", "--pull-requests"), "no remote to push to"),
         (("{tasks}", "--on", "ray", "--api-key", "k"), "No key goes to nodes"),
         (("{tasks}", "--on", "ray", "--place", "worktree", "--dry-run"), "cannot be made on a node"),
         (("{tasks}", "--on", "ray"), "Ray is not installed"),
@@ -92,6 +94,7 @@ async def test_what_cannot_be_meant_is_told(repository: Halo, words, said) -> No
     tasks = write_tasks(repository, {"id": "g", "model": good(repository)})
     done = await repository.run("batch", *(word.format(tasks=tasks) for word in words))
     assert (done.code, said in done.err) == (2, True), done.err
+    assert "There is no batch" in (await repository.run("batch", "--list")).err
 
 
 async def test_what_failed_before_any_model_was_asked_begins_anew(repository: Halo) -> None:

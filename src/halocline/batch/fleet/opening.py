@@ -8,7 +8,7 @@ from pathlib import Path
 from halocline.batch.fleet import messages
 from halocline.batch.fleet.fleet import Fleet
 from halocline.batch.fleet.movable import check_movable, mark_paths
-from halocline.batch.fleet.ray_nodes import RayNodes
+from halocline.batch.fleet.ray_nodes import RayNodes, check_cluster as check_cluster
 from halocline.batch.items import Item
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue

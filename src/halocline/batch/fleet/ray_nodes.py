@@ -87,6 +87,11 @@ class _RayChannel:
             raise NodeGone(type(error).__name__) from error
 
 
+async def check_cluster(address: str) -> None:
+    """Raise UsageError if there is no Ray, or no cluster at an address."""
+    await asyncio.to_thread(_connect, address)
+
+
 def _connect(address: str) -> Any:
     """Return Ray, connected to a cluster. Raises UsageError. Blocks."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -97,7 +102,8 @@ def _connect(address: str) -> Any:
     except ImportError:
         raise UsageError("Ray is not installed.", "Install the extra: halocline[fleet]") from None
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
+        if not ray.is_initialized():
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR", ignore_reinit_error=True)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UsageError(f"No Ray cluster can be reached: {error}", f"Start one: {START}") from error
     ray._private.worker._worker_logs_enabled = False  # it prints what it logs among the report

@@ -13,8 +13,9 @@ class StepStarted(Durable, frozen=True):
 class StepRetried(Transient, frozen=True):
     """The request failed and will be retried in `wait` seconds, with `model` if set; discard what was streamed.
 
-    This is retry number `attempt`, out of `most` for this kind of failure (0: unknown). `unbilled`: the server did not
-    take the request that failed.
+    This is retry number `attempt`, out of `most` for this kind of failure (0: unknown). With attempt 0 nothing failed:
+    the request waits for its place among those of other tasks. `unbilled`: the server did not take the request that
+    failed.
     """
 
     attempt: int

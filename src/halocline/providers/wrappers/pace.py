@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 
@@ -40,23 +40,22 @@ class Pace:
         self._within = MINUTE / min(1, per_minute or 1)
         """Seconds in which so many may begin: a minute, or with a part of a request in a minute, longer."""
         self._now = now
-        self._sleep = sleep
-        self._line = asyncio.Lock()
+        self.sleep = sleep
+        self.line = asyncio.Lock()
         self._company = 0
+        self.came = self.gone = 0
+        """Requests that lined up so far, and those of them that left the line: they began, or were given up."""
         self._begun = deque[float]()
         self._gap = 0.0
         self._not_before = self._slowed_at = float("-inf")
 
     @asynccontextmanager
-    async def turn(self, *, at_once: bool = False) -> AsyncIterator[None]:
-        """Wait until a request may begin, unless it begins `at_once`, and learn from how it ends."""
+    async def turn(self) -> "AsyncIterator[Place]":
+        """Line up with a request, which begins by its place, and learn from how it ends."""
         self._company += 1
+        place = Place(self)
         try:
-            async with nullcontext() if at_once else self._line:
-                while not at_once and (left := self._count_seconds()) > 0:
-                    await self._sleep(left)
-                self._begun.append(self._now())
-            yield
+            yield place
             self.has_answered = True
             self._gap = shorter if (shorter := self._gap * _SHORTER) > _FIRST_GAP / 2 else 0.0
         except ModelError as error:
@@ -64,19 +63,31 @@ class Pace:
                 self._slow_down(error.retry_after or REFUSED_WAIT)
             raise
         finally:
+            place.end()
             self._company -= 1
 
-    def _count_seconds(self) -> float:
-        """Return the seconds that the next request still has to wait."""
+    def begin(self) -> None:
+        """Note that a request begins."""
+        self._begun.append(self._now())
+
+    def count_seconds(self, ahead: int = 0) -> float:
+        """Return the seconds until a request may begin that has so many `ahead`, if nothing is refused meanwhile."""
         now = self._now()
         while self._begun and self._begun[0] <= now - self._within:
             self._begun.popleft()
-        moment = now
-        if self._company > 1:
-            moment = max(moment, self._not_before, self._begun[-1] + self._gap if self._begun else moment)
-        if self._most and len(self._begun) >= self._most:
-            moment = max(moment, self._begun[-self._most] + self._within)
+        begun, moment = [*self._begun], now
+        for _ in range(ahead + 1):
+            moment = self._find_next(begun, moment)
+            begun.append(moment)
         return moment - now
+
+    def _find_next(self, begun: Sequence[float], moment: float) -> float:
+        """Return when the next request may begin after these, at `moment` at the earliest."""
+        if self._company > 1:
+            moment = max(moment, self._not_before, begun[-1] + self._gap if begun else moment)
+        if self._most and len(begun) >= self._most:
+            moment = max(moment, begun[-self._most] + self._within)
+        return moment
 
     def _slow_down(self, wait: float) -> None:
         """Let all wait, and keep more distance. Refusals soon after that are of the same crowd and tell nothing."""
@@ -85,6 +96,41 @@ class Pace:
         if now - self._slowed_at > _CROWD:
             self._gap = min(MINUTE, max(_FIRST_GAP, self._gap * _LONGER))
             self._slowed_at = now
+
+
+class Place:
+    """The place of a request in the line of a pace."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._number = pace.came
+        self._is_first = self._is_left = False
+        pace.came += 1
+
+    def count_seconds(self) -> float:
+        """Return about how long the request still waits; 0 only if it may begin now."""
+        return self._pace.count_seconds(max(0, self._number - self._pace.gone))
+
+    async def wait(self) -> None:
+        """Wait until the request may begin, in the order of those that lined up. The line stays here until it does."""
+        await self._pace.line.acquire()
+        self._is_first = True
+        while (left := self._pace.count_seconds()) > 0:
+            await self._pace.sleep(left)
+
+    def begin(self) -> None:
+        """Begin now, also before those in line."""
+        self._pace.begin()
+        self.end()
+
+    def end(self) -> None:
+        """Leave the line, once."""
+        if self._is_first:
+            self._is_first = False
+            self._pace.line.release()
+        if not self._is_left:
+            self._is_left = True
+            self._pace.gone += 1
 
 
 class Paces:

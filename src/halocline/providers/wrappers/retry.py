@@ -12,7 +12,8 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import Note, UserMessage
-from halocline.providers.wrappers.pace import Pace
+from halocline.protocol.waiting import end_tasks
+from halocline.providers.wrappers.pace import Pace, Place
 
 WAITS = (2.0, 4.0, 8.0)
 # A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
@@ -29,6 +30,9 @@ OUTAGES = frozenset(
         ModelErrorKind.STALLED,
     }
 )
+NOTED = 2.0
+"""Seconds of a wait in line that a person is told of."""
+IN_LINE = "Waiting for the provider's limit"
 _SPREAD = 0.25
 _EMPTY = "Your reply had neither text nor a call. Go on; if all is done, say what you did."
 _WAS_EMPTY = UserMessage((Note(_EMPTY, "reply"),))
@@ -52,7 +56,8 @@ class Retrying:
     While no one watches (`is_watched` is asked after each failure), a model that has answered before, if only another
     task, is retried once a minute, up to `patience` seconds in all for one request. One that never answered is probably
     misnamed. A wait of more than five minutes that the server asks for ends the attempts, unless no one watches and the
-    patience covers it. All tasks that share a `pace` know what the server refused to one of them.
+    patience covers it. All tasks that share a `pace` know what the server refused to one of them; a request that waits
+    for its place among theirs yields a `StepRetried` with the attempt 0, and that wait can be skipped, too.
     """
 
     def __init__(
@@ -80,9 +85,15 @@ class Retrying:
         minutes, asked, hurried = 0, request, False
         for attempt in count(1):
             try:
-                async with self._pace.turn(at_once=hurried), aclosing(self._model.stream(asked)) as events:
-                    async for event in events:
-                        yield event
+                async with self._pace.turn() as place:
+                    if not hurried and place.count_seconds() > 0:
+                        async with aclosing(self._wait_in_line(place)) as waits:
+                            async for noted in waits:
+                                yield noted
+                    place.begin()
+                    async with aclosing(self._model.stream(asked)) as events:
+                        async for event in events:
+                            yield event
                 return
             except ModelError as error:
                 most = self._max_retries(error)
@@ -111,6 +122,24 @@ class Retrying:
         for one in waiting:
             one.set_result(None)
         return bool(waiting)
+
+    async def _wait_in_line(self, place: Place) -> AsyncGenerator[StepRetried, None]:
+        """Wait for the place of a request at the pace of all, and yield each wait that a person may want to skip."""
+        waiting, hurried = asyncio.ensure_future(place.wait()), asyncio.get_running_loop().create_future()
+        self._waiting.add(hurried)
+        noted: StepRetried | None = None
+        try:
+            while not (waiting.done() or hurried.done()):
+                if (left := round(place.count_seconds(), 1)) > NOTED:
+                    noted = StepRetried(attempt=0, wait=left, cause=IN_LINE, unbilled=True)
+                    yield noted
+                first = asyncio.FIRST_COMPLETED
+                await asyncio.wait([waiting, hurried], timeout=max(left, NOTED), return_when=first)
+            if noted and not waiting.done():
+                yield replace(noted, wait=0.0)
+        finally:
+            self._waiting.discard(hurried)
+            await end_tasks(waiting)
 
     async def _is_hurried(self, seconds: float) -> bool:
         """Wait; return True if a person ended the wait."""

@@ -127,8 +127,8 @@ class Lane:
                     self._hurry()
             case ev.ToolCallStarted(title=title):
                 self._doing = title
-            case ev.StepRetried(cause=cause):
-                self._doing = f"retrying: {cause}"
+            case ev.StepRetried(cause=cause, attempt=attempt):
+                self._doing = f"retrying: {cause}" if attempt else cause
             case ev.UsageReported():
                 pass
             case ev.TurnEnded(reason=reason):

@@ -12,6 +12,7 @@ from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
 from halocline.protocol.state.evidence.facts import EvidenceState, follow_evidence
 from halocline.protocol.state.evidence.findings import Evidence, find_evidence
+from halocline.surfaces import figures
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
 from halocline.surfaces.rows.kinds import CompactionRow
@@ -91,6 +92,9 @@ class Updates:
                 yield make_thought(text)
             case ev.StepStarted():
                 self._begin_message()
+            case ev.StepRetried(attempt=0):
+                self._begin_message()
+                yield make_thought(f"\n\n({figures.describe_retry(event)})\n\n")
             case ev.StepRetried(cause=cause):
                 self._begin_message()
                 yield make_thought(f"\n\n(The request failed: {cause} Trying again.)\n\n")

@@ -33,19 +33,25 @@ def _list_parts(report: Report) -> Iterator[str]:
         yield f"<h2>Why items did not pass</h2><table>{rows}</table>"
     heads = "".join(f"<th>{head}</th>" for head in _HEADS)
     rows = "".join(map(_write_row, report.lines))
-    yield f"<h2>Items</h2><table><tr>{heads}</tr>{rows}</table>"
+    yield f'<h2>Items</h2><table class="items"><tr>{heads}</tr>{rows}</table>'
 
 
 def _write_row(line: Line) -> str:
     if line.outcome is None:
-        return f"<tr><td>{_show(line.id)}</td><td>not ended</td>{'<td></td>' * 4}<td>{_show(line.task)}</td></tr>"
+        return _write_cells((line.id, "", "", "", "", line.task), "not ended")
     done = line.outcome
     look = "good" if done.passed else "bad"
     change = f"{format_plural(done.files, 'file')}, +{done.added} -{done.removed}" if done.files else ""
     cells = (change, format_duration(done.seconds), format_money(done.cost), str(done.requests), line.task)
-    rest = "".join(f"<td>{_show(cell)}</td>" for cell in cells)
     end = f'<span class="{look}">{_show(describe_ending(done))}</span>'
-    return f"<tr><td>{_show(line.id)}</td><td>{end}</td>{rest}</tr>{_write_detail(done)}"
+    return f"{_write_cells((line.id, *cells), end)}{_write_detail(done)}"
+
+
+def _write_cells(cells: tuple[str, ...], end: str) -> str:
+    """Return the row of an item, whose cells have their heads for narrow screens; `end` is HTML."""
+    shown = [_show(cells[0]), end, *map(_show, cells[1:])]
+    named = zip(_HEADS, shown, strict=True)
+    return f"<tr>{''.join(f'<td data-head={head}>{cell}</td>' for head, cell in named)}</tr>"
 
 
 def _write_detail(outcome: Outcome) -> str:
@@ -58,7 +64,7 @@ def _write_detail(outcome: Outcome) -> str:
 
 
 def _list_places(outcome: Outcome) -> tuple[tuple[str, str], ...]:
-    return ("Result", outcome.result), ("Folder", outcome.folder)
+    return ("Result", outcome.result), ("Pull request", outcome.pull_request), ("Folder", outcome.folder)
 
 
 def _show(text: str) -> str:

@@ -79,6 +79,17 @@ pre { margin: .4rem 0; overflow-x: auto; overflow-wrap: normal; background: var(
 .bad { color: var(--cut); } .good { color: var(--add); }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; overflow-wrap: normal; }
+.items tr { background: var(--card); }
+@media screen and (max-width: 44rem) {
+  .items, .items tbody, .items tr, .items td { display: block; border: 0; }
+  .items tr:first-child, .items td:empty { display: none; }
+  .items tr { border: 1px solid var(--line); border-top: 0; padding: .3rem .6rem; overflow-wrap: anywhere; }
+  .items tr:has([data-head=Item]) { border-top: 1px solid var(--line); margin-top: .8rem; }
+  .items td { padding: .1rem 0; overflow-wrap: anywhere; }
+  .items td[data-head] { padding-left: 5.5rem; }
+  .items td[data-head]::before { content: attr(data-head); color: var(--quiet); font-size: .8rem;
+    display: inline-block; width: 5.5rem; margin-left: -5.5rem; }
+  .items [data-head=Item] { font-weight: 600; } }
 blockquote { border-left: 3px solid var(--line); margin: .5rem 0; padding-left: 1rem; color: var(--quiet); }
 a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 .end { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }

@@ -113,7 +113,9 @@ def _on_retry(t: Transcript, e: ev.StepRetried) -> Transcript:
     """Add a retry, or update the last one if a person ended its wait."""
     last = t.rows[-1] if t.rows else None
     row = r.RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)
-    again = isinstance(last, r.RetryRow) and not e.wait and replace(last, wait=0.0) == row
+    again = isinstance(last, r.RetryRow) and (
+        (not e.wait and replace(last, wait=0.0) == row) or last.attempt == e.attempt == 0  # it waits in line
+    )
     return add_rows(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
 
 

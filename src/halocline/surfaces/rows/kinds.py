@@ -205,7 +205,7 @@ class RestoredRow(Tagged, frozen=True):
 class RetryRow(Tagged, frozen=True):
     """A failed request is retried after `wait` seconds, with `model` if that is another; the draft is void.
 
-    It is retry number `attempt` of `most` (0: unknown).
+    It is retry number `attempt` of `most` (0: unknown); with attempt 0 nothing failed, but it waits for its place.
     """
 
     attempt: int

@@ -17,11 +17,14 @@ AGAIN = "run these once more: failed, or the ID of an item; repeatable"
 KEEP = "which places to keep when their items have ended (default: all)"
 ON = "run the items on the nodes of a Ray cluster: of this machine's, or by the server of Ray's client at HOST:PORT"
 NODE_TIMEOUT = "a node that does not answer for so long has lost its items, which begin again on others (default: 60)"
+PULL_REQUESTS = "open a pull request for each result that passed, with GitHub's gh or GitLab's glab"
 REPORT = "also write the report to FILE.json or FILE.html; repeatable"
 
 
 def batch_parser() -> Parser:
-    return _add_options(Parser(prog="halo batch", description=ABOUT))
+    parser = Parser(prog="halo batch", description=ABOUT)
+    parser.add_argument("--pull-requests", action="store_true", help=PULL_REQUESTS)
+    return _add_options(parser)
 
 
 def eval_parser() -> Parser:
@@ -42,6 +45,7 @@ def eval_parser() -> Parser:
 
 def _add_options(parser: Parser) -> Parser:
     parser.set_defaults(models="", repeat=1, against="")
+    parser.set_defaults(pull_requests=parser.get_default("pull_requests") or False)
     add = parser.add_argument
     add("tasks", nargs="?", default="", metavar="TASKS", help=TASKS)
     add("-j", "--at-once", type=positive_int, default=4, metavar="N", help="how many run at once (default: 4)")

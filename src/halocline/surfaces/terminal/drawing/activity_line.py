@@ -56,7 +56,7 @@ class ActivityLine:
             case ev.StepRetried() if event.model or not event.wait:
                 show("waiting for the model")
             case ev.StepRetried():
-                self._count_down(event.wait)
+                self._count_down(event)
             case ev.ToolCallDelta() if event.call != self._previewed:
                 show(_PREPARING.get(row_words.tool_kinds().get(event.name, ToolKind.OTHER), f"calling {event.name}"))
             case ev.EditPreviewed():
@@ -139,9 +139,10 @@ class ActivityLine:
             self._status.set(Activity(f"hook {event.hook} runs", output.last, hint=hint, output=output.lines))
         self._output.add(event.text)
 
-    def _count_down(self, wait: float) -> None:
+    def _count_down(self, event: ev.StepRetried) -> None:
         hint = ASK_NOW_HINT if self._can_leave else ""
-        self._status.set(Activity("retrying in", until=time.monotonic() + wait, hint=hint))
+        text = "retrying in" if event.attempt else "waiting for the provider's limit:"
+        self._status.set(Activity(text, until=time.monotonic() + event.wait, hint=hint))
 
     def _show_lanes(self, row: r.CallRow | None) -> None:
         """Show the number of running sub-agents, and below it what each one does."""

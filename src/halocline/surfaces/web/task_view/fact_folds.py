@@ -227,7 +227,7 @@ def _todos_changed(f: TaskFacts, e: ev.TodosChanged) -> TaskFacts:
 
 
 def _retry(f: TaskFacts, e: ev.StepRetried) -> TaskFacts:
-    return replace(f, activity="retry", retry=Retry(e.cause, e.wait))
+    return replace(f, activity="retry", retry=Retry(e.cause, e.wait, e.attempt))
 
 
 _FOLDS: dict[type, Fold] = {

@@ -102,10 +102,11 @@ class RunningTool(Fact, frozen=True):
 
 
 class Retry(Fact, frozen=True):
-    """A wait of so many seconds before the request is sent again."""
+    """A wait of so many seconds before the request is sent again; with attempt 0, before it is sent at all."""
 
     cause: str
     wait: float
+    attempt: int = 1
 
 
 class Failure(Fact, frozen=True):

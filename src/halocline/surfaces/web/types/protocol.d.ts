@@ -1442,10 +1442,11 @@ export interface RestoredRow {
   left_out?: Array<string>
 }
 
-/** A wait of so many seconds before the request is sent again. */
+/** A wait of so many seconds before the request is sent again; with attempt 0, before it is sent at all. */
 export interface Retry {
   cause: string
   wait: number
+  attempt?: number
 }
 
 /** Retry a failed request now instead of waiting. */

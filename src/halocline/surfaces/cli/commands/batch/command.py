@@ -5,7 +5,7 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from halocline.batch import evaluation, fleet, harbor, predictions, report
 from halocline.batch.folders import check_source, find_batch, is_known, list_batches, place_folder
 from halocline.batch.items import Item, PlaceKind, check_items, read_items, take_shard
 from halocline.batch.places import LocalPlaces, choose_kind
+from halocline.batch.pull_requests import PullRequests, lacks_request
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Ending, Queue, Standing, read_queue
 from halocline.batch.run import Batch, Runner
@@ -31,6 +32,7 @@ from halocline.surfaces.cli.commands.batch.summary import describe_batch, list_s
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.stderr import print_message, print_raw
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
 FORMS = (".json", ".html")
@@ -62,11 +64,15 @@ def command(arguments: argparse.Namespace) -> int:
     if unknown := {*(arguments.only or ())} - {item.id for item in ours}:
         raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
     ours = [item for item in ours if not arguments.only or item.id in arguments.only]
+    if unknown := {*arguments.again} - {"failed", *(item.id for item in ours)}:
+        raise UsageError(f"There is no item {sorted(unknown)[0]!r} in this batch.", "See: halo batch … --dry-run")
     if missing := next((one for one in ours if one.accept_files and not Path(one.accept_files).is_dir()), None):
         raise UsageError(f"Item {missing.id!r}: there is no folder {missing.accept_files}.", "They are for acceptance.")
     if arguments.on:
         _check_nodes(arguments, ours)
     if arguments.dry_run:
+        if arguments.pull_requests:
+            event_loop.run_loop(_check_requests(arguments, folder, ours), THREADS)
         return _show_plan(folder, ours)
     if arguments.tasks not in ("", "-") and not arguments.name:
         check_source(folder, str(Path(arguments.tasks).expanduser().absolute()))
@@ -123,6 +129,8 @@ def _complete(item: Item, arguments: argparse.Namespace) -> Item:
 
 def _check_nodes(arguments: argparse.Namespace, items: Sequence[Item]) -> None:
     """Raise UsageError for what no node of a cluster can do."""
+    if arguments.pull_requests:
+        raise UsageError("--pull-requests needs places on this machine.", "Leave it out, or run the items here.")
     fleet.opening.check_fleet(items, _manner_of(arguments))
 
 
@@ -157,17 +165,36 @@ def _show_plan(folder: Path, items: Sequence[Item]) -> int:
     return 0
 
 
+async def _check_requests(arguments: argparse.Namespace, folder: Path, items: Sequence[Item]) -> PullRequests:
+    """Return what opens the pull requests, before anything runs. Raises UsageError where none can be opened."""
+    known = read_queue(folder) if is_known(folder) else {}
+    ours = {item.id: known.get(item.id, Standing(item)) for item in items}
+    again = {*_list_again(ours, arguments.again), *_list_not_begun(ours)}
+    due = [one for id, one in ours.items() if id in again or not one.outcome or lacks_request(one.outcome)]
+    requests = PullRequests(folder, open_client(_manner_of(arguments).choices, "batch"))
+    places = await requests.check(due)
+    print_message(f"Pull requests of what passes: {', '.join(places) or 'none is left to open'}.")
+    return requests
+
+
 async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item]) -> int:
+    requests = await _check_requests(arguments, folder, items) if arguments.pull_requests else None
+    if arguments.on:
+        await fleet.opening.check_cluster(arguments.on)  # before there is a queue
     with Queue(folder) as queue:
         await queue.add(items)
         wanted = [item.id for item in items]
-        await queue.repeat({*_list_again(queue, wanted, arguments.again), *_list_not_begun(queue, wanted)})
+        ours = {id: queue.items[id] for id in wanted}
+        await queue.repeat({*_list_again(ours, arguments.again), *_list_not_begun(ours)})
         if all(queue.items[id].outcome for id in wanted):
             print_message(
                 "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
             )
+        if requests:
+            async for one in requests.publish_left(queue, wanted):
+                print_message(f"{one.item.id}  {one.outcome and (one.outcome.pull_request or one.outcome.problem)}")
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
-        runner = await _open_runner(arguments, queue, items, progress)
+        runner = await _open_runner(arguments, queue, items, progress, requests)
         batch = Batch(queue, runner, at_once=arguments.at_once, note=progress.note, only=frozenset(wanted))
         with progress.show(batch), handle_signals(lambda number: batch.stop()):
             is_stopped = await batch.run()
@@ -175,7 +202,11 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
 
 
 async def _open_runner(
-    arguments: argparse.Namespace, queue: Queue, items: Sequence[Item], progress: Progress
+    arguments: argparse.Namespace,
+    queue: Queue,
+    items: Sequence[Item],
+    progress: Progress,
+    requests: PullRequests | None,
 ) -> Runner:
     """Return what runs the items: this process, or a cluster. Raises UsageError."""
     manner, purse = _manner_of(arguments), Purse(arguments.max_total_cost)
@@ -194,24 +225,23 @@ async def _open_runner(
         )
     clients = Clients(manner, Path.cwd())
     places = LocalPlaces(place_folder(queue.folder, os.environ), queue.folder, os.environ, clients.closes_network)
-    worker = Worker(queue, places, clients, manner, purse, progress.note)
+    publish = requests.publish if requests else None
+    worker = Worker(queue, places, clients, manner, purse, progress.note, publish=publish)
     for one in [queue.items[item.id] for item in items]:
         if one.node and not one.outcome:  # its place is on a node
             await queue.lose(one.item.id, worker.read_cost(one))
     return worker
 
 
-def _list_again(queue: Queue, wanted: Sequence[str], again: Sequence[str]) -> list[str]:
-    """Return the items to run once more. Raises UsageError."""
-    if unknown := [id for id in again if id != "failed" and id not in wanted]:
-        raise UsageError(f"There is no item {unknown[0]!r} in this batch.", "See: halo batch … --dry-run")
-    failed = [id for id in wanted if (done := queue.items[id].outcome) and not done.passed]
-    return [id for id in wanted if id in again or ("failed" in again and id in failed)]
+def _list_again(ours: Mapping[str, Standing], again: Sequence[str]) -> list[str]:
+    """Return the items to run once more."""
+    failed = [id for id, one in ours.items() if one.outcome and not one.outcome.passed]
+    return [id for id in ours if id in again or ("failed" in again and id in failed)]
 
 
-def _list_not_begun(queue: Queue, wanted: Sequence[str]) -> list[str]:
+def _list_not_begun(ours: Mapping[str, Standing]) -> list[str]:
     """Return items that failed before any model was asked, for want of a key, a place, a disk: they begin again."""
-    ended = {id: done for id in wanted if (done := queue.items[id].outcome)}
+    ended = {id: done for id, one in ours.items() if (done := one.outcome)}
     failed = {id for id, done in ended.items() if done.ending in (Ending.PLACE, Ending.ERROR)}
     return [id for id in failed if not ended[id].requests]
 
@@ -274,6 +304,9 @@ def _finish(
         return ExitCode.LIMIT
     if arguments.command == "eval":
         return _compare(arguments, queue, ours)
+    if arguments.pull_requests and (unopened := sum(lacks_request(one.outcome) for one in ours if one.outcome)):
+        print_message(f"Not opened: {format_plural(unopened, 'pull request')}.", "Start the same batch again.")
+        return ExitCode.ERROR
     return ExitCode.FINISHED if made.passed == made.items else ExitCode.ERROR
 
 

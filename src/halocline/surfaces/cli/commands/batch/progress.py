@@ -108,4 +108,6 @@ def describe_end(outcome: Outcome) -> str:
     """Return how an item ended, with its figures and what a person has to know of it."""
     figures = (format_duration(outcome.seconds), format_money(outcome.cost))
     reason = outcome.text if outcome.ending in (Ending.PLACE, Ending.ERROR) else ""
-    return "  ".join((describe_ending(outcome), *figures, *filter(None, (reason, outcome.problem))))
+    return "  ".join(
+        (describe_ending(outcome), *figures, *filter(None, (reason, outcome.pull_request, outcome.problem)))
+    )

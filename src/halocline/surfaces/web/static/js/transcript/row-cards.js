@@ -214,29 +214,30 @@ function Retry({ row, task }) {
     return () => clearInterval(timer)
   }, [waits])
   const left = Math.max(0, ((row.until ?? 0) - Date.now()) / 1000)
-  const times = `${row.attempt}${row.most ? ` of ${row.most}` : ''}`
+  const times = row.attempt ? ` (${row.attempt}${row.most ? ` of ${row.most}` : ''})` : ''
+  const now = row.attempt ? 'Retry now' : 'Ask now'
+  const with_ = row.model ? ` with ${short(row.model)}` : ''
+  const countdown = row.attempt
+    ? left >= 1
+      ? `Retrying in ${Math.round(left)} s`
+      : 'Retrying now'
+    : `${Math.round(left)} s`
   return html`<div
     class=${classes('notice', 'warn', waits && 'retry')}
     role="group"
-    aria-label="Retrying the request"
+    aria-label=${row.attempt ? 'Retrying the request' : 'Waiting to send the request'}
   >
     <${Icon} name="clock" size="15" />
     <span class="grow">
       ${shown(row.cause)}
-      ${
-        waits
-          ? html` <strong>${left >= 1 ? `Retrying in ${Math.round(left)} s` : 'Retrying now'}</strong> (${times}
-            ${row.model ? `, with ${short(row.model)}` : ''}).
-          `
-          : ` Retried${row.model ? ` with ${short(row.model)}` : ''} (${times}).`
-      }
+      ${waits ? html` <strong>${countdown}</strong>${with_}${times}.` : row.attempt ? ` Retried${with_}${times}.` : '.'}
     </span>
     ${
       waits &&
       html`
         ${
           left >= 1 &&
-          html`<button class="button small" onClick=${() => task.send('retry_now').catch(complain)}>Retry now</button>`
+          html`<button class="button small" onClick=${() => task.send('retry_now').catch(complain)}>${now}</button>`
         }
         <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button>
         <button class="button small" onClick=${() => openSheet('models', { task })}>Use another model</button>

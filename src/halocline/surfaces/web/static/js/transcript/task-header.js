@@ -23,8 +23,10 @@ function activity(f, now) {
     return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activity_since || f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
-  if (f.activity === 'retry')
-    return `Retrying in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
+  if (f.activity === 'retry') {
+    const left = `${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s`
+    return f.retry.attempt ? `Retrying in ${left}: ${f.retry.cause}` : `${f.retry.cause}: ${left}`
+  }
   if (f.activity === 'thinking') return `Thinking · ${lasted} s`
   if (f.activity === 'writing') return 'Writing'
   return `Waiting for the model · ${lasted} s`

@@ -1,0 +1,182 @@
+"""Pull requests for the results of a batch: each is a branch of its own, pushed once, with one request.
+
+The program of the code host signs in; git does, too. A push makes a new branch and changes none. What must stay true:
+what is pushed comes from the item's private git folder, so that nothing that a task wrote decides where it goes.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.batch.folders import find_store
+from halocline.batch.items import Item, PlaceKind
+from halocline.batch.places import choose_kind
+from halocline.batch.queue import Outcome, Queue, Standing
+from halocline.batch.results import describe_change, name_branch, write_subject
+from halocline.batch.tree_changes import TreeChanges
+from halocline.client.tasks import Client
+from halocline.git.clone import check_address
+from halocline.git.code_hosts import ALL_TOKENS, CodeHost, NewRequest, find_code_host, find_request, open_request
+from halocline.git.push import find_remote, find_urls, is_published, push_new_branch, read_remote
+from halocline.git.repository import GitUnusable, ask_git, find_repository
+from halocline.protocol.child_environment import declare_environment
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.terminal_text import plain_text
+from halocline.protocol.values import Value
+
+_KINDS = (PlaceKind.WORKTREE, PlaceKind.CLONE, PlaceKind.CONTAINER)
+LONGEST_ANSWER, LONGEST_PROMPT, LONGEST_LINE = 8_000, 4_000, 300
+_CALLS = re.compile(r"(?<!\w)([@#])(?=\w)|<(?=!--)")
+"""What calls people, refers to issues, which a merge may close, and hides text."""
+_BREAK = "\N{ZERO WIDTH NON-JOINER}"
+
+
+class Target(Value, frozen=True):
+    """The destination of a repository's results: an address, and the branch to merge them into if it is there.
+
+    `top` and `remote` are those of a repository on this machine.
+    """
+
+    url: str
+    base: str
+    top: str = ""
+    remote: str = ""
+
+
+class PullRequests:
+    """Opens them, one after another. `check` finds out where they go before anything runs."""
+
+    def __init__(self, batch: Path, client: Client) -> None:
+        self._batch = batch
+        self._client = client
+        self._targets: dict[tuple[str, str], Target] = {}
+        self._hosts: dict[str, CodeHost] = {}
+        self._turn = asyncio.Lock()
+        self._git = client.committing.make_environment()
+        self._signs_in = client.committing.make_environment(ALL_TOKENS)
+
+    async def check(self, standings: Sequence[Standing]) -> list[str]:
+        """Return the repositories that get pull requests. Raises UsageError for an item that can have none."""
+        for standing in standings:
+            target = await self._find_target(standing.item)
+            if target.url not in self._hosts:
+                folder = Path(target.top or Path.cwd())
+                self._hosts[target.url] = await find_code_host(target.url, folder, self._signs_in)
+            if target.top and not standing.task:
+                commit = await asyncio.to_thread(_read_commit, target.top, standing.item.revision)
+                await self._require_published(target, commit)
+        return sorted({f"{one.host}/{one.path}" for one in self._hosts.values()})
+
+    async def publish(self, standing: Standing, outcome: Outcome) -> Outcome:
+        """Open the pull request of an item that passed and changed something; if that fails, the outcome says why."""
+        if not lacks_request(outcome):
+            return outcome
+        try:
+            async with self._turn:
+                address = await self._publish(standing, outcome)
+        except (HaloclineError, OSError) as error:
+            text = error.text if isinstance(error, HaloclineError) else str(error)
+            return replace(outcome, problem=f"No pull request: {self._client.committing.redact(text)}")
+        return replace(outcome, pull_request=address, problem="")
+
+    async def publish_left(self, queue: Queue, ids: Sequence[str]) -> AsyncIterator[Standing]:
+        """Open those of items that ended before without one. Raises HaloclineError if the queue cannot be written."""
+        for standing in [queue.items[id] for id in ids]:
+            if standing.outcome and lacks_request(standing.outcome):
+                await queue.end(standing.item.id, await self.publish(standing, standing.outcome))
+                yield queue.items[standing.item.id]
+
+    async def _publish(self, standing: Standing, outcome: Outcome) -> str:
+        target, store = await self._find_target(standing.item), find_store(self._batch, standing)
+        redact, branch = self._client.committing.redact, name_branch(self._batch.name, standing)
+        parent = await asyncio.to_thread((store / "first-commit").read_text)
+        await self._require_published(target, parent)
+        patch = await asyncio.to_thread((self._batch / "results" / f"{standing.name}.patch").read_bytes)
+        if self._client.committing.holds_key(patch.decode(errors="replace")):
+            raise UsageError("the change has a key that is known here, so it was not pushed.", "Look at the patch.")
+        commit = await TreeChanges(store, store).commit_change(parent, describe_change(standing, outcome, redact))
+        git = declare_environment(self._git, {"GIT_DIR": os.fspath(store)})
+        there = await read_remote(store, target.url, branch, target.base, git)
+        if there.commit not in ("", commit):
+            raise UsageError(f"the branch {branch} is at the remote already, and is left as it is.", "Rename it.")
+        if not there.commit:
+            await push_new_branch(store, target.url, commit, branch, git)
+        host = self._hosts[target.url]
+        if found := await find_request(host, branch, store, self._signs_in):
+            return found
+        base = target.base if there.has_base else there.default or "main"
+        wanted = NewRequest(branch, base, write_subject(standing, redact), self._describe(standing, outcome))
+        return await open_request(host, wanted, store, self._signs_in)
+
+    def _describe(self, standing: Standing, outcome: Outcome) -> str:
+        """Return the description: what was done, what accepted it, what it cost, and what had been asked for."""
+        item = standing.item
+        lines = [f"Item {_quote_code(item.id)} of the batch {_quote_code(self._batch.name)}, by {outcome.model}"]
+        if item.accept:
+            lines.append(f"Accepted by {_quote_code(self._show(item.accept, LONGEST_LINE))}: exit code 0")
+        cost = "an unknown price" if outcome.cost is None else f"${outcome.cost:.4f}"
+        took = f"requests: {outcome.requests}, calls: {outcome.calls}, seconds: {outcome.seconds:.0f}"
+        lines += (f"Cost: {cost} ({took})", f"Change: +{outcome.added} -{outcome.removed} (files: {outcome.files})")
+        asked = "\n".join(f"> {line}" for line in self._show(item.prompt, LONGEST_PROMPT).splitlines())
+        facts = "\n".join(f"- {line}" for line in lines)
+        return "\n\n".join((self._show(outcome.text, LONGEST_ANSWER), "---", facts, "Asked for:", asked))
+
+    def _show(self, text: str, most: int) -> str:
+        """Return a text for others: without keys and hidden characters, and nothing in it calls people."""
+        shown = plain_text(self._client.committing.redact(text), most)
+        return _CALLS.sub(lambda found: f"{found[1]}{_BREAK}" if found[1] else "&lt;", shown)
+
+    async def _find_target(self, item: Item) -> Target:
+        key = (item.git or item.folder, item.revision)
+        if key not in self._targets:
+            try:
+                self._targets[key] = await asyncio.to_thread(_find_target, item)
+            except GitUnusable as error:
+                raise UsageError(f"Item {item.id!r}: {error.text}", error.hint) from error
+        return self._targets[key]
+
+    async def _require_published(self, target: Target, commit: str) -> None:
+        """Raise UsageError if a push would also send commits that a person has not pushed."""
+        if target.top and not await is_published(Path(target.top), target.remote, commit):
+            raise UsageError(
+                f"The commit {commit[:10]} of {target.top} is not at {target.remote}, and would be pushed, too.",
+                "Push it yourself before, or give the item a revision that is there.",
+            )
+
+
+def lacks_request(outcome: Outcome) -> bool:
+    """True for what passed and changed something, and has no pull request yet."""
+    return outcome.passed and outcome.files > 0 and not outcome.pull_request
+
+
+def _find_target(item: Item) -> Target:
+    """Return where the result of an item goes. Raises UsageError and GitUnusable. Blocks."""
+    kind = choose_kind(item)
+    address = item.git or item.folder
+    if kind not in _KINDS or (kind is PlaceKind.CONTAINER and not item.git):
+        raise UsageError(
+            f"Item {item.id!r} works in a place of the kind {kind}, which has no branch for a pull request.",
+            "Use the place worktree or clone.",
+        )
+    if not os.path.isdir(address):
+        return Target(check_address(address), item.revision)
+    repository = find_repository(Path(address), os.environ)
+    branch = ask_git(repository.top, os.environ, "rev-parse", "--abbrev-ref", "HEAD").strip()
+    remote = find_remote(repository, branch)
+    url, *_ = find_urls(repository.top, remote)
+    return Target(url, item.revision or branch, os.fspath(repository.top), remote)
+
+
+def _read_commit(top: str, revision: str) -> str:
+    words = ("rev-parse", "--verify", "--end-of-options", f"{revision or 'HEAD'}^{{commit}}")
+    return ask_git(Path(top), os.environ, *words).strip()
+
+
+def _quote_code(text: str) -> str:
+    """Return a text as code in Markdown, on one line."""
+    line = " ".join(text.replace("`", "'").split())
+    return f"`{line}`"
