@@ -181,7 +181,7 @@ async def test_what_is_stopped_continues_in_its_slot_without_doing_anything_twic
 
 @pytest.mark.slow
 async def test_an_item_whose_slot_does_not_come_back_begins_again(cluster, make_items) -> None:
-    cluster.patience = 3.0
+    cluster.patience = 10.0  # a host stops after two fifths of it, which a busy machine takes for one answer
     items = make_items(1)
     with Queue(cluster.records) as queue:
         await queue.add(items)
