@@ -15,7 +15,7 @@ ALONE = "/{name} takes the name of a provider alone, and asks for all else. If y
 NOTHING = "Nothing was stored."
 ADDRESS = "Address of the server, for example http://127.0.0.1:8000/v1"
 NEXT = "To use one of its models: /model"
-NEXT_TASK = "To use one of its models: /clear, as new tasks know the address, and then /model"
+MOVED = "It counts where no other address is set. Until then all models are those of {address}: --base-url or base_url"
 
 
 async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
@@ -25,7 +25,8 @@ async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
     kept = await connect_account(context.client, context.view, account)
     if kept is None:
         return NOTHING
-    after = NEXT_TASK if account.needs_address else "" if account.searches else NEXT
+    moved = context.client.models.accounts.base_url if account.needs_address else ""
+    after = "" if account.searches else MOVED.format(address=moved) if moved else NEXT
     return "\n".join(filter(None, [*kept[1], after]))
 
 
