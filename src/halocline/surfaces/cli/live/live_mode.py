@@ -95,11 +95,14 @@ class LiveMode(ScreenView):
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
         *sent, draft = split_typed(self._app.typed_before)
+        since = self._composer.text  # the first keys that the screen itself read come behind those before it
+        self._composer.clear()
         while sent and not self._composer.text:
             self._composer.insert(sent.pop(0))
             self._composer.hold()
         rest = "\n".join(filter(None, [*sent, draft]))  # behind what may be a key, Enter counts for nothing
         self._composer.insert(f"\n{rest}" if self._composer.text and rest else rest)
+        self._composer.insert(since)
         if self._app.typed_before:
             self._session.typed_at = time.monotonic()
         return self
