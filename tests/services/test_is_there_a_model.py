@@ -145,6 +145,18 @@ async def test_the_prices_and_windows_of_such_a_server_are_unknown_and_not_nothi
     assert FREE.prices
 
 
+async def test_a_server_that_takes_the_place_of_a_known_provider_is_asked_for_its_models(
+    machine: Machine, open_server: ModelServer
+) -> None:
+    url = open_server.url("openai")
+    machine.home.settings.write_text(f'model = "openai/tiny-1"\nbase_url = "{url}"\n')
+    assembly = machine.assembly()
+    model = await assembly.model("tiny-2")
+    await model.close()
+    assert model.name == "openai/tiny-2"
+    assert {"openai/tiny-1", "openai/tiny-2"} <= {one.name for one in await ModelService(assembly).list_models()}
+
+
 async def test_a_key_is_sent_to_its_own_server_alone(machine: Machine, open_server: ModelServer) -> None:
     SecretStore(machine.home.credentials).put("openai-compatible@https://elsewhere.example", Secret(KEY))
     machine.env["OPENAI_COMPATIBLE_BASE_URL"] = open_server.url("openai")
@@ -159,6 +171,7 @@ def test_the_askers_are_these_and_none_has_a_way_of_its_own() -> None:
     assert asking - {"runtime/models/local_servers.py", "services/models/model_list.py"} == {
         *ASKERS,
         "services/models/accounts.py",  # of one server, for halo login
+        "surfaces/cli/session/first_model.py",  # of that server, for the first start
     }
     own = {name for name, text in texts.items() if _OWN_WAYS.search(text)}
     assert own == {

@@ -2,6 +2,7 @@
 
 HaloclineError          something failed that a person can understand and act on
 ├── UsageError          the command line is wrong (exit code 2)
+│   └── NoModel         no model is configured, and none is found
 ├── SettingsError       a settings file is invalid (exit code 2)
 ├── SecretsError        a key cannot be read or stored
 ├── ModelError          a model request failed; `kind` says how
@@ -38,6 +39,10 @@ class UsageError(HaloclineError):
     """A request that cannot be carried out as it was made: an option, an argument, a command."""
 
     code = "usage"
+
+
+class NoModel(UsageError):
+    """No model is configured, and none is found."""
 
 
 class SettingsError(HaloclineError):

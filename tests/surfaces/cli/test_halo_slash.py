@@ -95,6 +95,20 @@ def _sets_an_effort(person: Person) -> None:
     assert person.is_gone_with() == 0
 
 
+async def test_a_model_of_a_provider_without_a_key_is_named_as_one_of_the_server_in_use(halo: Halo) -> None:
+    async with ModelServer(models=("tiny",)) as server:
+        halo.home.mkdir()
+        connection = f'[providers.openai-compatible]\nbase_url = "{server.url("openai")}"\nlocal = true\n'
+        (halo.home / "settings.toml").write_text(connection)
+
+        def change() -> None:
+            person = Person(halo, "-m", "openai-compatible/tiny").sees(COMPOSER).types("/model openai/big\r")
+            person.sees("There is no key for OpenAI", "/model openai-compatible/big", COMPOSER).types(CTRL_D)
+            assert person.is_gone_with() == 0
+
+        await asyncio.to_thread(change)
+
+
 def test_a_plan_is_read_as_markdown_and_its_options_are_keys(halo: Halo) -> None:
     reading = {"call": [call("plan_mode_respond", response="I *look*.", needs_more_exploration=True)]}
     asking = {"call": [call("plan_mode_respond", response="# Plan\n\n- one\n- two", options=["left", "right"])]}

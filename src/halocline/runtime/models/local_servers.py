@@ -49,7 +49,8 @@ def list_servers(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[V
         first = replace(rows.pop(name, VENDORS[ANY_SERVER]), base_url=settings.base_url)
         rows = {name: first} | rows
     placed = (replace(row, base_url=keys.find_address(row)) for row in rows.values())
-    return [row for row in placed if row.base_url and (row.local or _is_moved(row, catalogue))]
+    at = settings.base_url  # whatever models its provider has elsewhere, this server knows its own
+    return [row for row in placed if row.base_url and (row.local or row.base_url == at or _is_moved(row, catalogue))]
 
 
 async def find_served(name: str, settings: Settings, keys: Keys, catalogue: Catalogue, *, found_here: bool) -> str:

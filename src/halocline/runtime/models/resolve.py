@@ -13,7 +13,7 @@ from halocline.context.request import Thinking
 from halocline.net.address import show_address
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import NoModel, UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.values import JsonObject
@@ -120,7 +120,7 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
     """Return the vendor and its own name for the model; empty means its default. Raises as `open_model` does."""
     name = named or settings.model or await models.local_servers.find_usual_model(settings, keys, catalogue)
     if not name:
-        raise UsageError(NO_MODEL, HOW_TO)
+        raise NoModel(NO_MODEL, HOW_TO)
     name = await _complete_name(name, settings, keys, catalogue)
     provider, slash, model = name.partition("/")
     if not provider:

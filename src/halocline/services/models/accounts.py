@@ -84,6 +84,11 @@ class Accounts:
         self._catalogue = catalogue
         self._store = SecretStore(home.credentials)
 
+    @property
+    def base_url(self) -> str:
+        """The address that takes the place of every provider's own; empty if there is none."""
+        return self._settings.base_url
+
     def all(self) -> list[Account]:
         """Return every provider that takes keys, in lookup order."""
         places = self._store.places()

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from halocline.client.models import Account, Accounts
 from halocline.client.tasks import Client
 from halocline.protocol import secrets
 from halocline.surfaces.entered_keys import forget_keys, keep_key, keep_server, sort_accounts
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView
 
 NO_KEYS = "No key is stored. To store one: /login"
 WHICH = "Name a provider: /{name} PROVIDER. To list those with a key: halo login --list"
@@ -14,28 +15,39 @@ ALONE = "/{name} takes the name of a provider alone, and asks for all else. If y
 NOTHING = "Nothing was stored."
 ADDRESS = "Address of the server, for example http://127.0.0.1:8000/v1"
 NEXT = "To use one of its models: /model"
-NEXT_TASK = "To use one of its models: /clear, as new tasks know the address, and then /model"
+MOVED = "It counts where no other address is set. Until then all models are those of {address}: --base-url or base_url"
 
 
 async def answer_login(context: SlashContext, rest: str) -> SlashAnswer:
     if problem := _find_problem(context, "login", rest):
         return problem
-    accounts, view = context.client.models.accounts, context.view
-    account = accounts.of(rest)
+    account = context.client.models.accounts.of(rest)
+    kept = await connect_account(context.client, context.view, account)
+    if kept is None:
+        return NOTHING
+    moved = context.client.models.accounts.base_url if account.needs_address else ""
+    after = "" if account.searches else MOVED.format(address=moved) if moved else NEXT
+    return "\n".join(filter(None, [*kept[1], after]))
+
+
+async def connect_account(client: Client, view: SlashView, account: Account) -> tuple[Accounts, list[str]] | None:
+    """Ask for what a provider needs, try it, and keep it. None when the person goes back. Raises HaloclineError.
+
+    Returns the accounts at its address, and what to say.
+    """
+    accounts = client.models.accounts
     address = await view.ask_line(ADDRESS) if account.needs_address else ""
     if address is None:
-        return NOTHING
+        return None
     if account.keys_page:
         view.say(f"Create a key for {account.title} at {account.keys_page}")
     may_lack = "; only Enter if it needs none" if account.needs_address else ""
     typed = await view.ask_line(f"Key for {account.title} (hidden as you paste it{may_lack})", secret=True)
     if typed is None or not (typed.strip() or account.needs_address):
-        return NOTHING
+        return None
     if account.needs_address:
-        _, said = await keep_server(accounts, context.client.settings, account, address, typed)
-        return "\n".join([*said, NEXT_TASK])
-    said = await keep_key(accounts, account, accounts.checked(rest, typed))
-    return "\n".join([*said, *([] if account.searches else [NEXT])])
+        return await keep_server(accounts, client.settings, account, address, typed)
+    return accounts, await keep_key(accounts, account, accounts.checked(account.provider, typed))
 
 
 async def answer_logout(context: SlashContext, rest: str) -> SlashAnswer:

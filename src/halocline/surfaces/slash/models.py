@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from halocline.client.models import OfferedModel
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import format_count, format_money, model_name
 from halocline.surfaces.rows.words import describe_effort
@@ -43,12 +44,26 @@ async def answer_model(context: SlashContext, rest: str) -> SlashAnswer:
     before = context.client.state(context.task).model.name
     wanted, _, effort = rest.partition(" ")
     if wanted:
-        await context.client.change_model(context.task, wanted)
+        await _change_model(context, wanted)
         said = await answer_effort(context, effort.strip()) if effort.strip() else ""
         if context.client.state(context.task).model.name != before:
             lines = [*_describe_other_mode(context), *context.client.remarks(context.task)]
             return "\n".join([*lines, *([str(said)] if said else [])])
     return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME [EFFORT]"
+
+
+async def _change_model(context: SlashContext, wanted: str) -> None:
+    """Switch to another model. Raises UsageError; for a name that a server of the person's may have, it says which."""
+    provider, slash, name = wanted.partition("/")
+    try:
+        await context.client.change_model(context.task, wanted)
+    except UsageError as error:
+        now = context.client.state(context.task).model
+        own = now.name.partition("/")[0]
+        if not (slash and name and now.server) or own == provider:
+            raise
+        hint = f"For a model of the server in use, {now.server}: /model {own}/{name}"
+        raise UsageError(error.text, f"{error.hint.rstrip('.')}. {hint}".lstrip(". ")) from error
 
 
 def _describe_other_mode(context: SlashContext) -> Iterator[str]:

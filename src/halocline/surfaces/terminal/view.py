@@ -1,7 +1,7 @@
 """A view of a conversation: a screen on a terminal, plain text elsewhere, JSON for programs."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -107,6 +107,10 @@ class View(Protocol):
 
     async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
         """Ask for a line, typed unseen and kept nowhere if it is `secret`; None when the person went back."""
+        return None
+
+    async def pick_value(self, label: str, values: Mapping[str, str], *, signs_in: bool = False) -> str | None:
+        """Ask for one of these values, each with its meaning; None when the person went back."""
         return None
 
     async def compose(self, client: "Client", task: str) -> "Prompt | None":

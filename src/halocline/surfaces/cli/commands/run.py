@@ -1,13 +1,15 @@
 """`halo [prompt]`: start or resume a task as the flags say, and run its conversation."""
 
 import argparse
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from halocline import client
 from halocline.client.tasks import Client, open_client
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, NoModel, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import cli, event_loop
@@ -137,7 +139,8 @@ async def _run_conversation(
     ended: tuple[str, ...] = ()
     try:
         async with view, task_opening.open_debug_log(arguments, client) as follow:
-            task, after = await task_opening.open_task(client, arguments, workspace, options, view)
+            opens = partial(task_opening.open_task, client, arguments, workspace, options, view)
+            task, after = await _open_with_model(opens, client, view, stays=stays)
             if follow:
                 follow(task, after)
             kept = session.piped_input.keep_large_input(client, task, piped) if piped else ()
@@ -158,6 +161,18 @@ async def _run_conversation(
     session.closing.finish_run(client, last, stays=stays, is_moved=bool(arguments.base_url))
     task_opening.forget_ephemeral(client, arguments, last.name)
     return code
+
+
+async def _open_with_model(
+    opens: Callable[[], Awaitable[tuple[str, int]]], client: Client, view: View, *, stays: bool
+) -> tuple[str, int]:
+    """Open the task; if there is no model, a person at the screen chooses one first. Raises NoModel."""
+    while True:
+        try:
+            return await opens()
+        except NoModel:
+            if not (stays and view.draws and await session.first_model.choose_first(client, view)):
+                raise
 
 
 async def _attach_images(client: Client, arguments: argparse.Namespace, task: str) -> tuple[UserPart, ...]:

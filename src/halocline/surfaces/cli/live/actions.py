@@ -2,21 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 
 from prompt_toolkit.document import Document
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode
-from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer, take_choice
+from halocline.surfaces.cli.live.composer import LiveComposer, ask_value, take_choice
 from halocline.surfaces.cli.live.mode_cycle import find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import IN_USE
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.terminal import application as terminal
 from halocline.surfaces.terminal.application.application import LiveApplication
-from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE, ChoiceList, PickerEntry
+from halocline.surfaces.terminal.application.choice_list import FILTER_HINT, PAGE
 from halocline.surfaces.terminal.asking.menu import Kind
 from halocline.surfaces.terminal.asking.text_editor import edit_text
 from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
@@ -98,7 +97,9 @@ class LiveActions:
         try:
             values = await composer.list_values(command)
             while values:
-                picked = await composer.read_line(_ask_value(words, values, is_first=words == command))
+                hint = FILTER_HINT if words == command else VALUE_HINT
+                request = ask_value(words, values, hint, opens=words in OPENED_AT_ONCE, signs_in=words in SIGN_INS)
+                picked = await composer.read_line(request)
                 if picked is None:
                     composer.put_back_due()
                     return
@@ -366,20 +367,6 @@ class LiveActions:
         if not self._composer.text:
             self._composer.insert("/rewind")
             self.send()
-
-
-def _ask_value(words: str, values: Mapping[str, str], *, is_first: bool) -> LineRequest:
-    """Ask for a value that may follow the words of a command: one of the list, or after the first what is typed.
-
-    The one in use is selected at first. Without one, Enter picks none, unless the list is of tasks to open.
-    """
-    entries = [
-        PickerEntry(value, clean(value.strip()), clean(" ".join(text.split()))) for value, text in values.items()
-    ]
-    used = next((at for at, text in enumerate(values.values()) if text.startswith(IN_USE)), None)
-    selected = 0 if used is None and words in OPENED_AT_ONCE else used
-    hint, signs_in = FILTER_HINT if is_first else VALUE_HINT, words in SIGN_INS
-    return LineRequest(words, hint, choices=ChoiceList(entries, selected), signs_in=signs_in)
 
 
 def _is_report(text: str) -> bool:

@@ -6,7 +6,7 @@ aside and comes back afterwards.
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from halocline.client.start import Home, home_folder
 from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
-from halocline.surfaces.terminal.application.choice_list import ChoiceList
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.context import IN_USE
+from halocline.surfaces.terminal.application.choice_list import ChoiceList, PickerEntry
 from halocline.surfaces.terminal.composing import clipboard
 from halocline.surfaces.terminal.composing.completion import Mentions, build_completer, is_begun
 from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
@@ -80,6 +82,21 @@ class LineRequest:
         is_missing = self.needs_text and text is not None and not text.strip()
         if not self.answer.done() and not is_missing:
             self.answer.set_result(text)
+
+
+def ask_value(
+    label: str, values: Mapping[str, str], hint: str, *, opens: bool = False, signs_in: bool = False
+) -> LineRequest:
+    """Ask for one of these values, each with its meaning, or for what is typed.
+
+    The one in use is selected at first. Without one, Enter picks none, unless the list `opens` its first.
+    """
+    entries = [
+        PickerEntry(value, clean(value.strip()), clean(" ".join(text.split()))) for value, text in values.items()
+    ]
+    used = next((at for at, text in enumerate(values.values()) if text.startswith(IN_USE)), None)
+    choices = ChoiceList(entries, 0 if used is None and opens else used)
+    return LineRequest(label, hint, choices=choices, signs_in=signs_in)
 
 
 class LiveComposer:
@@ -196,6 +213,14 @@ class LiveComposer:
         self.put_above("\n".join(waiting))
         return bool(waiting)
 
+    def keep_draft(self) -> bool:
+        """Keep what was typed and not sent in the history, where the next start finds it. False if nothing is kept."""
+        self.put_back_due()
+        is_kept = bool(self.text.strip()) and not (self.is_hidden or any(map(may_be_key, self.text.split("\n"))))
+        if is_kept:
+            self.buffer.append_to_history()
+        return is_kept
+
     def edit(self, prompt: Prompt) -> None:
         """Put a prompt back, above what was typed since, with what was attached to it."""
         self.put_above(self.restore(prompt))
@@ -228,6 +253,7 @@ class LiveComposer:
     def finish_request(self) -> None:
         """End the request for a line with what is picked, or what is typed."""
         if (request := self.request) and request.choices and request.hides and self.text:
+            self._put_draft_last(self._left_of(request))
             self.clear()
             self._note_text("")
             request.hint = PICK_FIRST
@@ -253,14 +279,26 @@ class LiveComposer:
             text = await request.answer
             return text
         finally:
-            is_lost = text is None and not (request.secret or request.choices) and self.text != request.initial
-            left = self.text if is_lost else ""
+            left = self._left_of(request) if text is None else ""
             self.request = None
             if request.secret:
                 self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
             self.put_above(left)
             self._redraw()
+
+    def _left_of(self, request: LineRequest) -> str:
+        """Return the text that becomes a draft when a request does not take it: of a list, only a sentence."""
+        if request.choices:
+            is_draft = request.hides and " " in self.text.strip() and not may_be_key(self.text)
+        else:
+            is_draft = not request.secret and self.text != request.initial
+        return self.text if is_draft else ""
+
+    def _put_draft_last(self, text: str) -> None:
+        """Put a text below what was typed before the line that is asked for."""
+        if text:
+            self._set_aside = Document("\n".join(filter(None, [self._set_aside.text, text])))
 
     def _drop_keys(self) -> bool:
         """Forget the lines that may be keys, typed before the line that asks for one. False if there are none."""

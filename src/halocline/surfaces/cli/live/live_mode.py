@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -22,7 +22,7 @@ from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.bindings import bind_keys
-from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
+from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer, ask_value
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
@@ -31,11 +31,13 @@ from halocline.surfaces.cli.live.own_status import OwnStatusLine
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.session.notes import keep_note
+from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.activity import LiveActivity
 from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.application.choice_list import FILTER_HINT
 from halocline.surfaces.terminal.application.layout import LivePanes, build_style
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, PlanPrompt
 from halocline.surfaces.terminal.asking.decision import Decision
@@ -45,6 +47,8 @@ from halocline.surfaces.terminal.composing.prompt import Prompt, split_typed, ty
 from halocline.surfaces.terminal.composing.prompt_history import hide_key, is_provider
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, ScreenView, show_answer
+
+DRAFT_KEPT = "What you typed is kept: press ↑ in the next conversation."
 
 
 class LiveMode(ScreenView):
@@ -91,11 +95,16 @@ class LiveMode(ScreenView):
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
         *sent, draft = split_typed(self._app.typed_before)
+        since = self._composer.text  # the first keys that the screen itself read come behind those before it
+        self._composer.clear()
         while sent and not self._composer.text:
             self._composer.insert(sent.pop(0))
             self._composer.hold()
         rest = "\n".join(filter(None, [*sent, draft]))  # behind what may be a key, Enter counts for nothing
         self._composer.insert(f"\n{rest}" if self._composer.text and rest else rest)
+        self._composer.insert(since)
+        if self._app.typed_before:
+            self._session.typed_at = time.monotonic()
         return self
 
     async def __aexit__(
@@ -105,7 +114,10 @@ class LiveMode(ScreenView):
         self._composer.mentions.stop()
         self._screen.close()
         self._outside.close()
+        is_kept = kind is not None and self._composer.keep_draft()
         await self._app.stop()
+        if is_kept:
+            print_message(DRAFT_KEPT)
 
     def follow_task(self, client: Client, task: str) -> None:
         """Show this task from now on."""
@@ -199,6 +211,10 @@ class LiveMode(ScreenView):
 
     async def ask_line(self, label: str, *, secret: bool = False) -> str | None:
         return await self._composer.read_line(LineRequest(label, secret=secret))
+
+    async def pick_value(self, label: str, values: Mapping[str, str], *, signs_in: bool = False) -> str | None:
+        await self._session.wait_for_silence()
+        return await self._composer.read_line(ask_value(label, values, FILTER_HINT, signs_in=signs_in))
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)

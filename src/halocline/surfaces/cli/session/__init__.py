@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from halocline.surfaces.cli.session import (
         closing as closing,
         debug_log as debug_log,
+        first_model as first_model,
         images as images,
         notes as notes,
         piped_input as piped_input,

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TextIO, cast
@@ -33,14 +32,12 @@ from halocline.surfaces.terminal.application.terminal_keys import (
     split_search,
     teach_sequences,
 )
-from halocline.surfaces.terminal.application.terminal_state import TerminalState
+from halocline.surfaces.terminal.application.terminal_state import TerminalState, let_signals_arrive
 
 FRAME = 0.12
 """Seconds between two frames that no key asked for."""
 ANSWER = 0.2
 """Most seconds in which the terminal tells where the cursor is."""
-JUST_CONTINUED = 0.5
-"""Seconds in which the signal of a continuation is noticed."""
 NEXT_KEY = 0.05
 """Seconds after Escape in which Enter makes another key of it."""
 
@@ -75,7 +72,6 @@ class LiveApplication:
         self._timer: asyncio.TimerHandle | None = None
         self._resized: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
-        self._continued_at = -JUST_CONTINUED
         self.typed_before = ""
         self.undo_signs: Callable[[], str] = str
         """Returns the codes that take back signs such as the title, for an end by a signal."""
@@ -199,8 +195,8 @@ class LiveApplication:
         """Stop the program until the shell continues it, with the terminal as it was."""
         if self._app and not self._app._running_in_terminal:
             async with self.release_terminal():
-                os.kill(os.getpid(), signal.SIGTSTP)
-                self._continued_at = time.monotonic()
+                signal.raise_signal(signal.SIGTSTP)
+                await let_signals_arrive()  # that of the continuation, while the screen is not ours
 
     @asynccontextmanager
     async def release_terminal(self, *, quietly: bool = False) -> AsyncIterator[None]:
@@ -274,10 +270,9 @@ class LiveApplication:
     def _take_back(self) -> None:
         """The program continues after it was stopped from outside: set the modes again and draw everything.
 
-        After a stop of its own, `suspend` has drawn it already, and a second screen would leave parts of the first.
+        After a stop of its own, `suspend` draws it, and a second screen would leave parts of the first.
         """
-        was_own = time.monotonic() - self._continued_at < JUST_CONTINUED
-        if self._app and not self._app._running_in_terminal and not was_own:
+        if self._app and not self._app._running_in_terminal:
             self.terminal.make_raw()
             self._app.renderer.reset()
             self.redraw()

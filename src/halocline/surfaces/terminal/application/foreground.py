@@ -16,6 +16,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from halocline.client.tasks import Client
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.terminal.application.terminal_state import let_signals_arrive
 
 _EDITORS = ("vim", "vi", "nvim", "nano", "pico", "emacs", "micro", "hx", "joe", "less", "more", "most", "man", "info")
 _MONITORS = ("top", "htop", "btop", "atop", "watch", "tmux", "screen", "fzf", "lazygit", "tig", "ranger", "mc", "nnn")
@@ -29,8 +30,6 @@ PROGRAMS = frozenset((*_EDITORS, *_MONITORS, *_REMOTE, *_ASKING))
 """Programs that want a terminal, some with the words that follow."""
 _ALONE = frozenset(("bash", "sh", "zsh", "fish", "python", "python3", "node", "irb", "ghci", "julia", "lua", "bc"))
 """Programs that want one if they get no words."""
-_SIGNAL = 4
-"""Turns of the event loop in which a signal that came before reaches its handler."""
 INTERRUPT = "\x03"
 FORCED = "!"
 """Before the command: it gets the terminal in any case."""
@@ -109,8 +108,7 @@ async def _run(process: subprocess.Popen[bytes], go: int, is_stopped: Callable[[
     ours = os.getpgrp()
     try:
         _give_terminal(process.pid)
-        for _ in range(_SIGNAL):
-            await asyncio.sleep(0)
+        await let_signals_arrive()
         if is_stopped():
             os.killpg(process.pid, signal.SIGINT)
         os.write(go, b"\n")

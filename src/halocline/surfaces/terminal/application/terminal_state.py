@@ -1,5 +1,6 @@
 """The terminal's modes: as they were before, and those of the live screen."""
 
+import asyncio
 import os
 import select
 import signal
@@ -11,6 +12,14 @@ from typing import Any
 
 _REST = 0.1
 """Seconds to wait for more of a paste that has begun: cut off, its lines would be typed ones."""
+_TURNS = 4
+"""Turns of the event loop in which a signal that came before reaches its handler."""
+
+
+async def let_signals_arrive() -> None:
+    """Let the handlers of signals that came before run now."""
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
 
 
 class TerminalState:
