@@ -53,7 +53,7 @@ def test_a_turn_that_edits_and_tests_names_both_and_doubts_nothing():
 def test_an_edit_after_the_tests_is_not_checked_and_the_claim_not_confirmed():
     found = judge(edit(), run("pytest"), edit("b.py"), say("All tests pass."))
     assert found.commands == ()
-    assert found.not_checked == ("b.py edited after the last command",)
+    assert found.not_checked == ("b.py changed after the last command",)
     assert found.not_confirmed == (NONE_RAN,)
     assert found.lines == ("a.py and b.py changed", f"not confirmed: {NONE_RAN}")
 
@@ -181,6 +181,16 @@ def test_a_list_that_is_not_of_all_errors_says_of_none_that_it_is_gone(text):
 def test_files_that_were_restored_are_edited_again():
     undone = [ev.CheckpointRestored("c", "u", changed=("a.py",))]
     assert judge(edit(), run("pytest"), undone, say("All tests pass.")).not_confirmed == (NONE_RAN,)
+
+
+def test_a_restore_that_was_undone_at_once_leaves_all_as_it_was_before():
+    gone = [ev.CheckpointRestored("c", "u", changed=("a.py", "t.py"))]
+    back = [ev.CheckpointRestored("u", "v", changed=("a.py", "t.py"))]
+    assert judge(edit(), run("pytest"), gone, back, say("All tests pass.")).not_confirmed == ()
+    found = judge(edit(), run("pytest"), gone, back, [], edit("a.py"), say("Done."))
+    assert found.not_checked == ("a.py changed after the last command",)
+    later = judge(edit(), run("pytest"), gone, edit("c.py"), back, [], edit("a.py"), say("Done."))
+    assert later.not_checked == ("a.py, t.py and 1 more changed after the last command",)
 
 
 def test_what_a_command_changed_is_named_and_does_not_void_its_tests():

@@ -60,8 +60,8 @@ def test_edits_that_were_undone_one_by_one_name_no_checkpoint() -> None:
 @pytest.mark.parametrize(
     ("label", "place"),
     [
-        ("", "the start of the task"),
-        ("Start", "the start of the task"),
+        ("", "just before the first change"),
+        ("Start", "just before the first change"),
         ("Found changed", "just after changes by you or another program"),
         ("Edit src/app.py", "just after the edit of src/app.py"),
         ("Create a b.txt", "just after the creation of a b.txt"),

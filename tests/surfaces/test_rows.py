@@ -406,12 +406,28 @@ def test_the_answer_to_a_question_about_a_limit_is_not_shown_again_as_a_message(
         (ToolCall("c1", "write_to_file", {"content": "long text", "path": "b.txt"}), "Write b.txt"),
         (ToolCall("c1", "execute_command", {"requires_approval": False, "command": "git status\nls"}), "git status"),
         (ToolCall("c1", "web_search", {"query": "jitter"}), "web_search jitter"),
+        (
+            ToolCall("c1", "apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py \n@@\n-x\n+y\n"}),
+            "Edit a.py",
+        ),
     ],
 )
 def test_a_call_that_waits_is_named_by_what_it_is_about(call: ToolCall, title: str) -> None:
     (row,) = rows_of([ev.AssistantMessageCompleted(AssistantMessage((call,)))])
     assert isinstance(row, r.CallRow)
     assert row.title == title
+
+
+def test_a_call_of_each_tool_that_waits_names_its_file() -> None:
+    patch = "*** Begin Patch\n*** Add File: src/a.py\n+x\n*** Delete File: b.py\n*** End Patch"
+    files = [tool.spec for tool in every_tool() if {"path", "input"} & tool.spec.schema["properties"].keys()]
+    assert len(files) >= 7
+    for spec in files:
+        given = {name: patch if name == "input" else "src/a.py" for name in ("content", "input", "path")}
+        call = ToolCall("c", spec.name, {n: v for n, v in given.items() if n in spec.schema["properties"]})
+        title = propose_call(call, 1).title
+        assert "src/a.py" in title, spec.name
+        assert "***" not in title
 
 
 def test_a_call_that_waits_has_the_kind_of_its_tool() -> None:

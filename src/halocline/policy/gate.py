@@ -49,6 +49,7 @@ def _decide_call(summary: Summary, context: PolicyContext) -> Decision:
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     grade, gravest = grade_acts(acts, context) if strictest.verdict is Verdict.ASK else (Grade.ORDINARY, "")
     if gravest:
+        reasons = {one.rpartition(": ")[2] if " mode asks before " in one else one: None for one in reasons}
         more = [one for one in reasons if gravest not in one and one.rpartition(": ")[2] not in gravest]
         reasons = dict.fromkeys((gravest, *more))
     return replace(

@@ -6,6 +6,8 @@ MARKUP = frozenset(
     {".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd", ".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".rst"}
 )
 """Suffixes of files in which entities and code fences are content."""
+PATCH_SECTION = compile_later(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
+"""The first line of a file's section in a patch of `apply_patch`: the action and the path."""
 _SURROGATES = compile_later("[\ud800-\udfff]")
 
 

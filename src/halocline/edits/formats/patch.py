@@ -20,11 +20,11 @@ from msgspec.structs import replace
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.text import EditError, to_lf
+from halocline.protocol.file_names import PATCH_SECTION
 from halocline.protocol.values import Value
 
 _BEGIN, _END, _EOF = "*** Begin Patch", "*** End Patch", "*** End of File"
-SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
-"""The first line of a file's section: the action and the path."""
+SECTION = PATCH_SECTION
 _PATH_LINE = re.compile(r"(?m)^(\*\*\* (?:(?:Add|Update|Delete) File|Move to): *)(.*\S)")
 _MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
 _HEADER = re.compile(r"@@+(?: ?-(\d{1,9})(?:,(\d+))?( \+\d+(?:,\d+)?)? @@+)?(.*)")

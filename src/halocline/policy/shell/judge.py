@@ -144,10 +144,7 @@ class Judge(Blocks):
             self.analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
 
     def look_for_worst(self, text: str, ground: Ground) -> None:
-        """Judge the parts of text too long or not understood that look as if no mode may allow them.
-
-        After a `cd` somewhere in the text, the folder of a part is not known.
-        """
+        """Judge parts of text not understood that no mode may allow; after a `cd` in it, in an unknown folder."""
         ground = ground.with_folders((*ground.starts, UNKNOWN)) if _MOVES.search(text) else ground
         cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
         pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
@@ -187,13 +184,9 @@ class Judge(Blocks):
         return form, after.merge(beside)
 
     def _node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
-        match node:
-            case Chain():
-                return self._chain(node, ground)
-            case Block():
-                return self.block(node, ground)
-            case Simple():
-                return self.simple(node, ground)
+        if isinstance(node, Chain):
+            return self._chain(node, ground)
+        return self.block(node, ground) if isinstance(node, Block) else self.simple(node, ground)
 
     def _chain(self, chain: Chain, ground: Ground) -> tuple[str | None, Ground]:
         forms: list[str | None] = []
@@ -212,10 +205,11 @@ class Judge(Blocks):
             begin = begin if before in PIPES else number
             feeders = chain.items[begin:number]
             if feeders and isinstance(item, Simple):
-                self._note_piped_script(feeders, item, here)
                 self._note_fed_secret(feeders[0], item, here)
             fed = (*self._names_fed(feeders, item, here), *self.held) if feeders else ground.fed
             form, after = self.node(item, replace(here, fed=fed))
+            if feeders and isinstance(item, Simple) and reads_script(self._words(item, here)):
+                self._note_piped_script([one for one in feeders if isinstance(one, Simple)], item, here)
             after = replace(after, fed=ground.fed)
             if before in PIPES or joint in PIPES or joint == "&":
                 stays = joint not in (*PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
@@ -232,11 +226,15 @@ class Judge(Blocks):
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
         return text, after if all(joint in ("&&", "") for joint in chain.joints) else anywhere
 
-    def _note_piped_script(self, feeders: tuple[Node, ...], reader: Simple, ground: Ground) -> None:
+    def _note_piped_script(self, feeders: list[Simple], reader: Simple, ground: Ground) -> None:
         """Record the script piped to an interpreter: the files that earlier commands in the pipeline name."""
-        for item in feeders if reads_script(self._words(reader, ground)) else ():
-            if isinstance(item, Simple):
-                self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
+        for item in feeders:
+            self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
+        loads = any(item.program in ("curl", "wget") for item in feeders)
+        why = f"{reader.program} runs what {'it downloads' if loads else 'comes through the pipe'}"
+        for at, one in enumerate(self.analysis.findings):
+            if one.rule is Rule.UNKNOWN and one.part.text == reader.source:
+                self.analysis.findings[at] = replace(one, part=replace(one.part, reason=why))
 
     def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""

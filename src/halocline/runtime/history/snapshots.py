@@ -229,7 +229,7 @@ def name_checkpoint(label: str) -> str:
     """Say where a rewind to a checkpoint with this label leads."""
     verb, _, rest = label.partition(" ")
     if label in ("", FIRST):
-        return "the start of the task"
+        return "just before the first change"
     if label == FOUND:
         return "just after changes by you or another program"
     if label.startswith((BEFORE, AFTER)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from halocline.protocol import events as ev, json_input
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.events.questions import GoalVerdict
+from halocline.protocol.file_names import PATCH_SECTION
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
 from halocline.protocol.left_out import show_gaps
 from halocline.protocol.messages import (
@@ -23,18 +24,27 @@ from halocline.protocol.messages import (
     ToolResult,
     UserPart,
 )
+from halocline.protocol.state.file_knowledge import list_names
 from halocline.protocol.state.goal import goal_of
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.rows.kinds import Approval, CallRow, NoticeRow, PromptRow, Remedy
 
 NOT_GIVEN = "not_given"
 """Source of a note on a mention whose content the model does not get: it says why."""
-UNSTARTED = {"execute_command": "", "replace_in_file": "Edit ", "write_to_file": "Write ", "read_file": "Read "}
+UNSTARTED = {
+    "execute_command": "",
+    "replace_in_file": "Edit ",
+    "apply_patch": "Edit ",
+    "write_to_file": "Write ",
+    "read_file": "Read ",
+}
 """Verbs of calls that have not started: only a call that starts gets a title from its tool."""
 
 _KINDS = Path(__file__).with_name("tool_kinds.json")
 """Kinds of our tools, for calls that have not started: `make docs` writes them from the tools."""
 LONGEST_QUOTE = 80
+_NAMED = 2
+"""Files that the title of a patch names, as in the title of the call when it runs."""
 
 
 @cache
@@ -71,7 +81,9 @@ def describe_unstarted(call: ToolCall) -> str:
 
 
 def find_subject(call: ToolCall) -> str:
-    """Return the command, pattern or path of a call, else its first text, in whatever order a model wrote them."""
+    """Return the files of a patch, or a call's command, pattern or path, else its first text, in whatever order."""
+    if call.name == "apply_patch" and (found := PATCH_SECTION.findall(str(call.arguments.get("input")))):
+        return list_names([path for _, path in found], _NAMED)
     named = (call.arguments.get(name) for name in ("command", "regex", "path"))
     return next((value for value in (*named, *call.arguments.values()) if isinstance(value, str)), "")
 

@@ -111,10 +111,13 @@ class Admission:
             ToolFailure: it cannot run as the model sent it.
         """
         if self._state().pending.declined:
-            why = OVERTAKEN if self._state().pending.interjected else SKIPPED
-            raise NotAdmitted(why, CallStatus.SKIPPED, person="skipped")
+            if self._state().pending.interjected:
+                raise NotAdmitted(OVERTAKEN, CallStatus.SKIPPED, person="skipped: you sent a message instead")
+            raise NotAdmitted(SKIPPED, CallStatus.SKIPPED, person="skipped: you declined an earlier call")
         if call.name == FINISHES and self._stands_beside_others(call):
-            raise NotAdmitted(NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED, person="skipped")
+            raise NotAdmitted(
+                NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED, person="skipped: the other calls come first"
+            )
         if PROGRESS in call.arguments:
             self._emit(*todos_changed(call, self._state().plan.todos))
         return await self._pass_gates(self.parse_call(call, self._state().last_message.model))

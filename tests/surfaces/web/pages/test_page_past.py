@@ -184,7 +184,7 @@ async def test_the_latest_prompt_is_tried_again_with_another_model_and_the_files
     screen = await worked(server, opened)
     other = server.halo.folder.parent / "other.toml"
     other.write_text('[[turn]]\ntext = "I would not change it."\n')
-    await screen.page.get_by_role("button", name="Try again… with another model").press("Enter")
+    await screen.page.get_by_role("button", name="Try another model…").press("Enter")
     await screen.page.get_by_placeholder("Search models").fill(f"scripted/{other}")
     await screen.page.keyboard.press("Enter")
     sheet = screen.page.get_by_role("dialog", name="Edit message")

@@ -71,8 +71,9 @@ class EvidenceState(Value, frozen=True):
 
     `since` is the first event of the turn, `files` its changed files with their content before and after (blobs; None:
     there was none, empty: unknown); `prose` those that no test reads, with their newest edit. `unseen` are files edited
-    after the last command. `checked` is the newest call
-    beside commands that may have run tests: a tool of a server, a hook, a sub-agent.
+    after the last command. `checked` is the newest call beside commands that may have run tests: a tool of a server,
+    a hook, a sub-agent. `restored` are the restores since the newest edit or command, each with its undo and the facts
+    before it.
     """
 
     since: int = 0
@@ -81,6 +82,7 @@ class EvidenceState(Value, frozen=True):
     last_edit: int = 0
     last_path: str = ""
     unseen: tuple[str, ...] = ()
+    restored: tuple[tuple[str, int, str, tuple[str, ...], Sequence[Ran]], ...] = ()
     has_run: bool = False
     ran: Sequence[Ran] = ()
     running: Mapping[str, Ran] = {}
@@ -126,7 +128,7 @@ def _edit(e: EvidenceState, path: str, content: tuple[str | None, str | None], s
     if is_prose(path):
         return replace(e, prose={**e.prose, path: seq})
     unseen = e.unseen if path in e.unseen else (*e.unseen, path)
-    return replace(e, last_edit=seq, last_path=path, unseen=unseen, ran=())
+    return replace(e, last_edit=seq, last_path=path, unseen=unseen, ran=(), restored=())
 
 
 def _file_changed(e: EvidenceState, event: ev.FileChanged) -> EvidenceState:
@@ -140,11 +142,17 @@ def _changed_by_command(e: EvidenceState, event: ev.FilesChangedOutside) -> Evid
 
 
 def _restored(e: EvidenceState, event: ev.CheckpointRestored) -> EvidenceState:
+    """Note the restored files as edited, unless this undoes an earlier restore: then all is as it was before that."""
+    for at, (undo, last_edit, last_path, unseen, ran) in enumerate(e.restored):
+        if undo and undo == event.checkpoint:
+            earlier = e.restored[:at]
+            return replace(e, last_edit=last_edit, last_path=last_path, unseen=unseen, ran=ran, restored=earlier)
     paths = [path for path in event.changed if not is_prose(path)]
     if not paths:
         return e
     unseen = tuple(dict.fromkeys((*e.unseen, *paths)))
-    return replace(e, last_edit=event.seq, last_path=paths[-1], unseen=unseen, ran=())
+    restored = (*e.restored, (event.undo, e.last_edit, e.last_path, e.unseen, e.ran))
+    return replace(e, last_edit=event.seq, last_path=paths[-1], unseen=unseen, ran=(), restored=restored)
 
 
 def _call_started(e: EvidenceState, event: ev.ToolCallStarted) -> EvidenceState:
@@ -207,7 +215,7 @@ def _goal_checked(e: EvidenceState, event: ev.GoalChecked) -> EvidenceState:
     if not event.command or event.verdict is GoalVerdict.REFUSED:
         return e
     ran = Ran(event.command[:LONGEST], event.seq, event.end, failures=_failed_tests(event.output))
-    return _end(replace(e, unseen=(), has_run=True), ran)
+    return _end(replace(e, unseen=(), restored=(), has_run=True), ran)
 
 
 def _job_started(e: EvidenceState, event: ev.JobStarted) -> EvidenceState:

@@ -140,7 +140,9 @@ def _looks(checked: Checked) -> bool:
 def _list_unchecked(facts: EvidenceState, ran: Pairs) -> Iterator[str]:
     if not ran:
         names = list_names(facts.unseen or (facts.last_path,), FEW)
-        yield f"{names} edited after the last command" if facts.has_run else f"no command ran after the edit of {names}"
+        yield (
+            f"{names} changed after the last command" if facts.has_run else f"no command ran after the edit of {names}"
+        )
     elif not _may_have(Check.TEST, facts, ran):
         yield "no test ran after the last edit"
     for one, checked in ran:

@@ -195,7 +195,7 @@ def _unhappy_end(row: r.CallRow, *, details: bool) -> RenderableType:
         case CallStatus.CANCELLED:
             return draw_end("interrupted", "warn")
         case CallStatus.SKIPPED:
-            return draw_end("skipped", "quiet")
+            return draw_end(clean(row.for_person).strip() or "skipped", "quiet")
         case _:
             text = clean(row.output if details else row.for_person).strip()
             return draw_end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")

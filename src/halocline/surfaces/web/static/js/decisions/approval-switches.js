@@ -9,7 +9,7 @@ import { allowsMore, Confirm, RISKY } from '../widgets/confirm-looser.js'
 const NOW = {
   allow: ['allowed', 'check', 'good'],
   ask: ['asks', 'question', 'warn'],
-  deny: ['denied', 'cross', 'bad'],
+  deny: ['denied now', 'cross', 'bad'],
 }
 const STANDS = ['', 'true', 'false']
 const LABELS = { '': 'Follow the mode', true: 'Auto-approve', false: 'Always ask' }

@@ -325,6 +325,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
     wide
     className=${approvals === 'yolo' ? 'full-access' : ''}
   >
+    ${task?.facts.mode === 'plan' && html`<p class="warn" role="status">Plan mode is on: it denies all that changes anything. The rest applies in act mode.</p>`}
     <fieldset class="mode-choices">
       <legend class="hidden-text">Approval mode</legend>
       ${MODES.map(

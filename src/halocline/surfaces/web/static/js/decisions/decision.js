@@ -194,7 +194,8 @@ function Buttons({ task, row, isFirst, busy, armed, onApprove, onAll, onAlways, 
 }
 
 function RejectForm({ task, row, effect, note, id, decide, close, closeOnEscape }) {
-  const goes_on = editsOf(task, row.approval.request).ahead.some((one) => one.decision)
+  const { ahead } = editsOf(task, row.approval.request)
+  const goes_on = ahead.some((one) => one.decision)
   const reject = () => decide('reject_once', { note: [note, effect.note].filter(Boolean).join('\n\n'), goes_on })
   return html`<form class="decision-form" onKeyDown=${closeOnEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
     <label class="hidden-text" for=${`note-${id}`}>Reason</label>
@@ -205,7 +206,9 @@ function RejectForm({ task, row, effect, note, id, decide, close, closeOnEscape 
       value=${note}
       onInput=${(e) => setDraft(task, row.approval.request, { note: e.target.value })}
     />
-    <button class="button danger" type="submit">Reject</button>
+    <button class="button danger" type="submit">
+      ${ahead.length && !goes_on ? `Reject, skip ${ahead.length === 1 ? 'the next edit' : `the next ${ahead.length}`}` : 'Reject'}
+    </button>
     <button class="button quiet" type="button" onClick=${close}>Back</button>
   </form>`
 }

@@ -28,8 +28,6 @@ export const isGrave = (approval) => approval?.grade === 'secret' || approval?.g
 export function Explanation({ task, row, why = null }) {
   const { request, reason, place, sandbox, agent, parts = [] } = row.approval
   const [word, tone] = gradeOf(row.approval)
-  const isNamed = (part) => Boolean(word && part.reason && reason.includes(part.reason))
-  const sorted = [...parts].sort((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
   return html`
     ${agent && html`<p class="small">The agent <strong>${shown(agent)}</strong> asks.</p>`}
     ${
@@ -45,7 +43,7 @@ export function Explanation({ task, row, why = null }) {
     ${
       showsParts(row.approval) &&
       html`<ul class="plain parts">
-        ${sorted.map((part, at) => html`<${Part} key=${at} part=${part} />`)}
+        ${parts.map((part, at) => html`<${Part} key=${at} part=${part} />`)}
       </ul>`
     }
     ${isExplained(row.approval) && html`<${End} key=${request} of=${endOf(task, request, 'explanation')} />`}

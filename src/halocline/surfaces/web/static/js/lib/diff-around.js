@@ -89,7 +89,7 @@ function Hole({ first, last, of, isFirst, isLast }) {
   const button = (text, from, to) => html`<button class="link" onClick=${() => of.read(from, to)}>${text}</button>`
   if (size <= FEW) return button(`Show ${count(size, 'line')}`, first, last)
   return html`
-    ${!isFirst && button(`↓ ${last < Infinity ? STEP : 'Up to ' + STEP} more lines`, first, first + STEP - 1)}
+    ${!isFirst && button(last < Infinity ? `↓ ${STEP} more lines` : '↓ More lines', first, first + STEP - 1)}
     ${!isLast && button(`↑ ${STEP} more lines`, last - STEP + 1, last)}
     ${size <= MOST && button(`All ${count(size, 'line')}`, first, last)}
   `

@@ -19,10 +19,11 @@ export const knownCost = ({ cost = 0, tokens, steps }) => (cost || tokens || !st
 
 export function seconds(number) {
   if (number == null) return ''
-  if (number < 10) return `${number.toFixed(1)} s`
-  if (number < 90) return `${Math.round(number)} s`
-  if (number < 5400) return `${Math.floor(number / 60)} min ${Math.round(number % 60)} s`
-  return `${Math.floor(number / 3600)} h ${Math.round((number % 3600) / 60)} min`
+  if (number < 9.95) return `${number.toFixed(1)} s`
+  const whole = Math.round(number)
+  const [of, unit, part] = whole < 3600 ? [whole, 's', 'min'] : [Math.round(whole / 60), 'min', 'h']
+  if (whole < 60) return `${whole} s`
+  return `${Math.floor(of / 60)} ${part}${of % 60 ? ` ${of % 60} ${unit}` : ''}`
 }
 
 export function size(bytes) {

@@ -40,13 +40,14 @@ export const countChanges = (plan) =>
   plan.creates.length + plan.overwrites.length + plan.deletes.length + plan.merges.length
 
 /** The restore preview in words. */
-export function Will({ plan, way }) {
+export function Will({ plan, way, overwrite = false }) {
   const files = way !== 'chat'
   const changes = countChanges(plan)
   const own = plan.left_out.filter((one) => one.kept)
   const gone = plan.left_out.filter((one) => !one.kept)
   return html`<div class="will" aria-live="polite">
     ${files && plan.unsaved && html`<p class="warn">${plan.unsaved}</p>`}
+    ${files && changes > 0 && !overwrite && !plan.assumed.length && html`<p>Takes back what the task changed; your own changes stay.</p>`}
     ${files && !plan.unsaved && changes === 0 && html`<p>No file changes.</p>`}
     ${
       files &&

@@ -184,13 +184,13 @@ function Back({ task, target, other }) {
     ${error && html`<${Refusal} error=${error} />`}
     ${!plan && !error && html`<p class="soft" role="status">Checking what would change…</p>`}
     ${isIdle && way === 'both' && html`<p>Nothing would change: the files and the conversation are as they were then.</p>`}
-    ${plan && !(isIdle && way === 'both') && html`<${Will} plan=${plan} way=${way} />`}
+    ${plan && !(isIdle && way === 'both') && html`<${Will} plan=${plan} way=${way} overwrite=${overwrite} />`}
     ${
       own.length > 0 &&
       way !== 'chat' &&
       html`<${OwnChanges} task=${task} to=${target.to} own=${own} overwrite=${overwrite} setOverwrite=${setOverwrite} />`
     }
-    <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Changes since then" />
+    <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="All changes since then, yours too" />
     <${Fork} task=${task} to=${target.to} />
   </${Sheet}>`
 }

@@ -136,7 +136,7 @@ function Sum({ task, files }) {
     ${
       files.length > 0 &&
       html`${count(files.length, 'file')} ${' '}<${Stat} added=${sum('added')} removed=${sum('removed')} />${' '}
-        <span class="soft" title="Reviewed changes">· ${all.filter((key) => seen.value[key]).length}/${all.length} ✓</span>
+        <span class="soft" title="Accepted changes">· ${all.filter((key) => seen.value[key]).length}/${all.length} accepted</span>
         <span class="hidden-text"> reviewed</span>`
     }
   </p>`

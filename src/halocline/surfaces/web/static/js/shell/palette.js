@@ -43,7 +43,7 @@ function listTaskCommands(task) {
     f.running && ['stop', 'Stop the agent', () => task.send('interrupt'), 'stop'],
     ['compact', 'Compact the conversation', run('compact'), 'list'],
     ['context', 'Context and cost', run('context'), 'clock'],
-    ['restore', 'Rewind…', run('undo'), 'undo'],
+    ['restore', 'Undo: rewind…', run('undo'), 'undo'],
     ['review', 'Review changes', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
     ['terminal', 'Terminal', () => openTerminal(current.value), 'terminal'],
     ['files', 'Files of this task', () => openFile(current.value, '', undefined, true), 'file'],

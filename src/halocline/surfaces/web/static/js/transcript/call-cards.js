@@ -36,6 +36,7 @@ const SAID = {
   completed: ['✓', 'good', 'done'],
   failed: ['✕', 'bad', 'failed'],
   rejected: ['⊘', 'warn', 'rejected'],
+  blocked: ['⊘', 'warn', 'blocked'],
   skipped: ['–', 'soft', 'skipped'],
   cancelled: ['■', 'warn', 'stopped'],
 }
@@ -55,10 +56,10 @@ function Status({ row, cutOff }) {
     ? [...SAID.failed.slice(0, 2), row.failure]
     : row.answer
       ? ['✓', 'soft', row.answer]
-      : (SAID[row.status] ?? ['', '', row.status])
+      : (SAID[row.status === 'rejected' && !row.approval ? 'blocked' : row.status] ?? ['', '', row.status])
   return html`<span class=${classes('state', look)}>
     <span aria-hidden="true">${sign}</span>
-    <span class=${row.status === 'completed' && !row.failure && !row.answer ? 'hidden-text' : ''}> ${word}</span>
+    <span class=${row.status === 'completed' && !row.failure && !row.answer ? 'hidden-text' : ''}> ${shown((row.status === 'skipped' && row.for_person) || word)}</span>
   </span>`
 }
 

@@ -92,7 +92,7 @@ export default function Conflict({ task, row }) {
     closeSheet()
     compose(`About the edit that did not apply to ${[...files].map((path) => `\`${path}\``).join(', ')}: `)
   }
-  return html`<${Sheet} title="Edit not applied" wide className="conflict-sheet">
+  return html`<${Sheet} title="Edit not applied" wide className=${found?.clashes.length ? 'conflict-sheet' : ''}>
     ${
       error &&
       html`<p class="bad">${shown(error.text ?? error.message)}</p><p class="soft">${shown(error.hint ?? '')}</p>`
@@ -112,7 +112,7 @@ export default function Conflict({ task, row }) {
         )}
         ${found.unread.map(
           (path) => html`<p key=${path}>
-            <code>${shown(path)}</code> cannot be shown: it is missing, binary, too large or not readable.
+            <code>${shown(path)}</code> is missing or cannot be read as text.
           </p>`,
         )}
         ${

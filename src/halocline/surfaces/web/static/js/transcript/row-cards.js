@@ -333,7 +333,7 @@ function HandedOver({ row, task }) {
 const LeftBehind = ({ row, task }) => html`<div class="left-behind">
   <${Fold}
     summary=${html`<span class="soft">
-      Rewound: ${count(row.rows.length, 'entry', 'entries')} the model no longer sees
+      Rewound: the model no longer sees this
     </span>`}
   >
     ${row.rows.map((one, at) => html`<${Card} key=${at} row=${one} task=${task} />`)}

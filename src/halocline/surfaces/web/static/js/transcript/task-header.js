@@ -163,7 +163,7 @@ export function Header({ task }) {
       <button
         class="icon-button"
         aria-label="Rewind"
-        title="Rewind"
+        title="Undo: rewind to an earlier point"
         onClick=${() => openSheet('restore', { task })}
       >
         <${Icon} name="undo" />

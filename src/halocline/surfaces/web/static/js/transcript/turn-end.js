@@ -106,6 +106,9 @@ function Proof({ evidence }) {
     }`
 }
 
+/** True for a row that is no work and takes none back, as that of a mode. */
+const isAside = (row) => row.type === 'notice_row' && !row.seq
+
 /** The end of a turn: duration and cost, then its evidence; for the latest one, next steps. */
 export function TurnEnd({ row, task }) {
   task.version.value
@@ -122,7 +125,7 @@ export function TurnEnd({ row, task }) {
       ${row.at && html`${' · '}<${Time} at=${row.at} />`}
     </span>
     <${Proof} evidence=${evidence} />
-    ${task.findLast((one) => !one.undone && !one.undoes) === row && html`<${NextSteps} row=${row} task=${task} />`}
+    ${task.findLast((one) => !one.undone && !one.undoes && !isAside(one)) === row && html`<${NextSteps} row=${row} task=${task} />`}
   </div>`
 }
 
@@ -148,7 +151,7 @@ function NextSteps({ row, task }) {
     ${
       task.facts.prompts.length > 0 &&
       html`<button class="button small quiet" onClick=${() => tryAgain(task)}>
-        Try again…<span class="hidden-text"> with another model</span>
+        Try another model…
       </button>`
     }
   </span>`
