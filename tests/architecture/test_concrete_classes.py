@@ -27,6 +27,7 @@ NAMED = {
     "runtime.subagents": "providers",
     "runtime.uploads": "hosts",
     "services.doctor": "hosts",
+    "services.folders": "checkpoints",
     "services.imports": "importers",
     "services.instructions": "store",
     "services.mcp": "hosts mcp store",

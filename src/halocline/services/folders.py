@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from halocline.checkpoints.guards import check_workspace
+from halocline.checkpoints.store.git import CheckpointsOff
 from halocline.context.file_walk import is_folder
 from halocline.git.diffs import git_standing
 from halocline.protocol.errors import UsageError
@@ -33,13 +35,17 @@ class Inside(Value, frozen=True, omit_defaults=False):
 
 
 class FolderListing(Value, frozen=True, omit_defaults=False):
-    """A folder, its parent (empty for the root), and its folders; `cut` if there are more."""
+    """A folder, its parent (empty for the root), and its folders; `cut` if there are more.
+
+    `checkpoints_off` is why a task in it has no checkpoints; empty if it has.
+    """
 
     path: str
     parent: str
     folders: tuple[Inside, ...]
     cut: bool
     read_only: bool
+    checkpoints_off: str
 
 
 class GitStatus(Value, frozen=True, omit_defaults=False):
@@ -65,7 +71,16 @@ def list_folder(path: Path, *, hidden: bool) -> FolderListing:
     folders = [entry for entry in entries if (hidden or not entry.name.startswith(".")) and is_folder(entry)]
     found = (Inside(entry.path, entry.name, os.path.exists(f"{entry.path}/.git")) for entry in folders[:MOST])
     parent = "" if path.parent == path else str(path.parent)
-    return FolderListing(str(path), parent, tuple(found), len(folders) > MOST, not os.access(path, os.W_OK))
+    is_cut, is_read_only = len(folders) > MOST, not os.access(path, os.W_OK)
+    return FolderListing(str(path), parent, tuple(found), is_cut, is_read_only, _tell_checkpoints_off(path))
+
+
+def _tell_checkpoints_off(path: Path) -> str:
+    try:
+        check_workspace(path, Path.home().resolve())
+    except CheckpointsOff as off:
+        return off.text
+    return ""
 
 
 async def inspect_git(path: Path) -> GitStatus:

@@ -119,7 +119,7 @@ async def test_a_page_signs_in_to_a_provider_of_ones_own(halo: Halo, unused_tcp_
             await one.ask("models")
             (account,) = [row for row in await one.ask("providers") if row["name"] == "work"]
     assert answer.status_code == 200
-    assert (tried["accepted"], tried["failure"], account["has_key"], account["signs_in"]) == (True, "", True, True)
+    assert (tried["accepted"], tried["failure"], account["stored"], account["signs_in"]) == (True, "", "file", True)
     assert {asked.headers["authorization"] for asked in models.questions} == {f"Bearer {issuer.given[0]}"}
     assert not any(token in repr(one.frames) for token in (*issuer.given, *issuer.refreshing))
 

@@ -38,7 +38,7 @@ class Account(Value, frozen=True):
 
     `tail` is the end of the key in use, `stored` the place of a key for the provider's own server (`file`, `keyring`),
     `elsewhere` lists other servers that have one. `searches`: it is a search engine, not a model's provider.
-    `needs_address`: it has no server of its own.
+    `needs_address`: it has no server of its own. `server` is the one that the settings name instead, as in `elsewhere`.
     """
 
     provider: str
@@ -51,6 +51,9 @@ class Account(Value, frozen=True):
     elsewhere: tuple[str, ...] = ()
     searches: bool = False
     needs_address: bool = False
+    server: str = ""
+    stored_for_server: str = ""
+    """The place of the key for `server`."""
 
     @property
     def has_key(self) -> bool:
@@ -201,6 +204,8 @@ class Accounts:
 
     def _account(self, vendor: Vendor, places: Mapping[str, Place]) -> Account:
         known, found, stored = accounts.account_of(vendor), environment_key(vendor, self._env), places.get(vendor.name)
+        name = accounts.secret_name(vendor, base_url_of(vendor, self._env, self._settings.base_url))
+        there = places.get(name) if name != vendor.name else None
         servers = (name.partition("@") for name in places if "@" in name)
         return Account(
             vendor.name,
@@ -213,6 +218,8 @@ class Accounts:
             elsewhere=tuple(server for owner, _, server in servers if owner == vendor.name),
             searches=vendor.family == "search",
             needs_address=vendor.family not in ("library", "search") and not VENDORS.get(vendor.name, vendor).base_url,
+            server=name.partition("@")[2],
+            stored_for_server=there.value if there else "",
         )
 
     def _tail(self, vendor: Vendor, found: FoundKey | None, stored: Place | None) -> str:

@@ -146,3 +146,57 @@ async def test_a_key_that_could_not_be_tested_is_said_to_be_so_until_another_is_
     assert await screen.page.locator("dialog").count() == 0
     await screen.page.get_by_label("API key").fill(KEY)
     await screen.page.get_by_text("could not be tested").wait_for(state="detached")
+
+
+async def test_a_suggestion_goes_into_the_composer_also_before_a_model_is_connected(server, opened):
+    await server.start()
+    screen = await opened()
+    suggestion = screen.page.locator(".step .starters .chip").first
+    text = (await suggestion.inner_text()).strip()
+    await suggestion.click()
+    is_there = "(text) => document.querySelector('.composer textarea').value === text"
+    await screen.page.wait_for_function(is_there, arg=text)
+    await screen.page.wait_for_function("() => document.activeElement.matches('.composer textarea')")
+    await screen.composer.press("Enter")
+    await screen.sees("Connect a model first", ".toasts")
+    assert await screen.composer.input_value() == text
+
+
+async def test_a_server_that_fails_or_was_connected_can_be_changed_without_typing_its_key_again(server, opened):
+    await server.start()
+    async with ModelServer([Turn(text="ok")], key=KEY, models=["only-one"]) as models:
+        screen = await opened(width=390)
+        await screen.page.get_by_role("radio", name="Own server").check(force=True)
+        for label in ("Base URL", "API key (if it needs one)"):
+            assert await screen.page.locator(".connect label:not(.hidden-text)", has_text=label).is_visible()
+        base, key = screen.page.get_by_label("Base URL"), screen.page.get_by_label("API key (if it needs one)")
+        connect = screen.page.get_by_role("button", name="Connect", exact=True)
+        await base.fill("http://127.0.0.1:1/v1")
+        await key.fill(KEY)
+        await connect.click()
+        await screen.sees("choose another address under Models")
+        assert "--" not in await screen.page.locator(".connect").inner_text()
+        await base.fill(models.url("openai"))
+        await connect.click()
+        await screen.sees("1 model found")
+        assert await screen.barriers() == []
+        await screen.page.get_by_role("button", name="Change server").click()
+        assert await base.input_value() == models.url("openai")
+        await connect.click()
+        await screen.sees("1 model found")
+
+
+async def test_the_key_of_the_server_in_use_counts_as_its_key(server, opened):
+    await server.start()
+    async with ModelServer([Turn(text="ok")], key=KEY, models=["only-one"]) as models:
+        screen = await opened(path="providers/openai-compatible")
+        await screen.page.get_by_label("Base URL").fill(models.url("openai"))
+        await screen.page.get_by_label("API key (if it needs one)").fill(KEY)
+        await screen.page.keyboard.press("Enter")
+        await screen.sees("Key stored in a file")
+        detail = await screen.page.locator(".way-steps").inner_text()
+        assert "Not connected" not in detail
+        assert "Also for" not in detail
+        await screen.sees("key in a file", ".pane-list")
+        await screen.page.get_by_role("button", name="Remove stored key").click()
+        await screen.sees("Not connected.")

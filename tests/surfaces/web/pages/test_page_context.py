@@ -39,3 +39,22 @@ async def test_a_moved_marker_changes_when_to_compact_once_it_is_saved(server, o
 
 def chosen(server):
     return tomllib.loads((server.halo.home / "settings.toml").read_text()).get("compaction", {})
+
+
+async def test_a_model_of_unknown_price_and_window_says_so_and_leads_to_its_settings(server, opened):
+    async with ModelServer([Turn(text="One.")], models=["own"]) as models:
+        server.settings(
+            'model = "openai-compatible/own"\n'
+            f'[providers.openai-compatible]\nbase_url = "{models.url("openai")}"\nlocal = false\n'
+        )
+        server.halo.env["OPENAI_COMPATIBLE_API_KEY"] = "x"
+        await server.start()
+        screen = await opened()
+        await screen.say("Hello.")
+        await screen.ended()
+        await screen.page.locator(".meter").click()
+        await screen.sees("unknown window")
+        await screen.page.get_by_role("link", name="Set price").click()
+        await screen.page.wait_for_function("() => document.activeElement.id === 'setting-prices'")
+        assert "provider/model" in await screen.page.locator("#setting-prices").get_attribute("placeholder")
+        assert await screen.barriers() == []

@@ -123,7 +123,7 @@ async def test_the_first_time_begins_with_a_key_and_with_tasks_that_name_real_fi
     await server.start()
     screen = await opened()
     await screen.sees("Welcome to Halocline")
-    await screen.page.locator(".first-tasks", has_text="test_shape.py").wait_for()
+    await screen.page.locator(".step .starters", has_text="test_shape.py").wait_for()
     assert await screen.barriers() == []
     await screen.page.get_by_role("button", name="Connect", exact=True).click()
     await screen.sees("Enter an API key.")

@@ -13,6 +13,7 @@ import msgspec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.page_words import tell_answer
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ class Handler(Value, Generic[T], frozen=True):
             arguments = msgspec.convert(given, self.arguments)
         except (msgspec.ValidationError, ValueError) as error:
             raise UsageError(f"Invalid request: {error}.", "Reload the page.") from error
-        return await self.run(tasks, arguments)
+        return tell_answer(await self.run(tasks, arguments))
 
     @property
     def arguments(self) -> type[T]:

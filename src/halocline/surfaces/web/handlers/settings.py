@@ -69,16 +69,14 @@ async def _put_setting(tasks: OpenTasks, name: str, value: Any) -> bool:
 
 @query("providers")
 async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
-    """List providers of models and search engines, and the sources of their keys; never a key."""
+    """List providers of models and search engines, the sources of their keys for the servers in use; never a key."""
     return [
         {
             "name": account.provider,
             "label": account.title,
-            "has_key": account.has_key,
-            "key_source": account.variable or account.stored,
             "variable": account.variable,
-            "stored": account.stored,
-            "elsewhere": account.elsewhere,
+            "stored": account.stored_for_server if account.server else account.stored,
+            "elsewhere": [one for one in account.elsewhere if one != account.server],
             "keys_page": account.keys_page,
             "signs_in": account.signs_in,
             "searches": account.searches,

@@ -616,6 +616,7 @@ export interface FolderListing {
   folders: Array<Inside>
   cut: boolean
   read_only: boolean
+  checkpoints_off: string
 }
 
 /** Without a path: the home folder. */

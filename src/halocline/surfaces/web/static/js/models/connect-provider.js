@@ -41,7 +41,7 @@ export function Connect({ of, address, again }) {
             ${of.needs_address ? 'Change…' : of.stored ? 'Replace key…' : 'Add key…'}
           </button>
           ${
-            of.stored &&
+            (of.stored || of.elsewhere?.length > 0) &&
             html`<button class="button danger" disabled=${leaving} onClick=${logout}>Remove stored key</button>`
           }
         </div>`
@@ -71,7 +71,7 @@ const KeyState = ({ of }) => html`<p>
             ? 'Not connected.'
             : 'No key yet.'
   }
-  ${of.elsewhere?.length > 0 && html` <span class="soft">Also for ${of.elsewhere.map(shown).join(', ')}.</span>`}
+  ${of.elsewhere?.length > 0 && html` <span class="soft">${of.variable || of.stored ? 'Also' : 'A key is stored'} for ${of.elsewhere.map(shown).join(', ')}.</span>`}
 </p>`
 
 /** Asks for a key, an address or both. What was tried goes to `onTried`, and to `done` if it works. */
@@ -79,14 +79,13 @@ function KeyForm({ of, address, entered, onTried, done, onCancel }) {
   const { key, setKey, typed, setTyped } = entered
   const base = (typed ?? (of.needs_address ? address : '')).trim()
   const [login, busy, error] = useAction(async () => {
-    const given = key
-    setKey('')
     const found = base
-      ? await act('connect_server', { provider: of.name, key: given, base_url: base })
-      : await act('login', { provider: of.name, key: given })
+      ? await act('connect_server', { provider: of.name, key, base_url: base })
+      : await act('login', { provider: of.name, key })
     onTried(found)
     if (found.accepted === false || (base && found.failure)) return
-    toast(given ? `Key for ${of.label} saved.` : `${of.label} connected.`)
+    toast(key ? `Key for ${of.label} saved.` : `${of.label} connected.`)
+    setKey('')
     done(found)
   })
   const complete = of.needs_address ? base : key

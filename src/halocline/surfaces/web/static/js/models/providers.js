@@ -25,8 +25,8 @@ function keyOf(one) {
   if (one.keyless) return 'no key needed'
   if (one.local) return one.models == null ? 'not responding' : `${one.models} models`
   if (one.variable) return `key from ${one.variable}`
-  if (one.elsewhere?.length && !one.stored) return `key for ${one.elsewhere.join(', ')}`
   if (one.stored) return `key in ${one.stored === 'keyring' ? 'the keyring' : 'a file'}`
+  if (one.elsewhere?.length) return `key for ${one.elsewhere.join(', ')}`
   return 'no key'
 }
 
@@ -51,7 +51,7 @@ function together(providers, models, table) {
   }))
   const keyed = providers.map((one) => {
     const keyless = Boolean(table?.value[one.name]?.local)
-    return { ...one, keyless, has_key: keyless || one.has_key || one.elsewhere?.length > 0 }
+    return { ...one, keyless, has_key: Boolean(keyless || one.variable || one.stored) }
   })
   const all = [...keyed, ...local.filter((one) => !known.has(one.name))]
   return [...all.filter(isThere), ...all.filter((one) => !isThere(one))]

@@ -210,7 +210,7 @@ function Table({ of, save, fail, ...more }) {
   return html`<textarea
     class="field mono"
     rows=${Math.min(16, Math.max(2, text.split('\n').length))}
-    placeholder='{ "name": { … } }'
+    placeholder=${of.name === 'prices' ? '{ "provider/model": { "input": 3, "output": 15 } } (US dollars per million tokens)' : '{ "name": { … } }'}
     ...${common(more)}
     value=${text}
     spellcheck=${false}

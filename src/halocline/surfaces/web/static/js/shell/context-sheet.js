@@ -160,7 +160,7 @@ export default function Context({ task }) {
         report.value
           ? html`
             ${tokens(report.value.used)} of ${report.value.window ? tokens(report.value.window) : '?'} tokens
-            ${report.value.window_known ? '' : ' (estimated window)'}
+            ${report.value.window_known ? '' : ' (unknown window: this size is assumed)'}
           `
           : '…'
       }${' '}
@@ -170,7 +170,10 @@ export default function Context({ task }) {
     ${!report.value && !report.error && html`<p class="soft" role="status">Counting…</p>`}
     ${report.value && html`<${Bar} report=${report.value} /><${CompactAt} report=${report.value} />`}
     <div class="figures" role="group" aria-label="Tokens and cost of this task">
-      <${Figure} label="Cost">${describeCost(f)}</${Figure}>
+      <${Figure} label="Cost">
+        ${describeCost(f)}
+        ${describeCost(f) === money(null) && html` <a href="#/settings/model/prices" onClick=${closeSheet}>Set price</a>`}
+      </${Figure}>
       <${Figure} label="Input tokens">${tokens(read)}</${Figure}>
       <${Figure} label="Output tokens">${tokens(usage.output)}</${Figure}>
       <${Figure} label="Cache reads">${hit}</${Figure}>

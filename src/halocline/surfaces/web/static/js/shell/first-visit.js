@@ -5,6 +5,8 @@ import { loadModels } from '../state/usable-models.js'
 import { choice, complain, go, openSheet, usual } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
+import { Starters } from './starters.js'
+import { Labelled } from '../widgets/form.js'
 import { ModelList } from '../models/model-list.js'
 
 const OWN_SERVER = 'openai-compatible'
@@ -48,11 +50,11 @@ function Connect({ done }) {
       const tried = isServer
         ? await act('connect_server', { provider: name, key: key.trim(), base_url: base.trim() })
         : await act('login', { provider: name, key: key.trim() })
-      setKey('')
       const problem = `${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`
       if (tried.accepted === false || (isServer && tried.failure)) return setSay(problem)
       if (tried.failure) return setSay(`The key is stored, but could not be tested. ${problem}`)
       setSay('')
+      setKey('')
       const found = await loadModels(true)
       if (isServer) setServed(found.filter((one) => one.name.startsWith(`${name}/`)))
       else done(found)
@@ -64,7 +66,9 @@ function Connect({ done }) {
   }
   if (served)
     return html`<div class="connect pile">
-      <p class="soft">${count(served.length, 'model')} found. Choose one for new tasks:</p>
+      <p class="soft">${count(served.length, 'model')} found. Choose one for new tasks:
+        <button type="button" class="link" onClick=${() => setServed(null)}>Change server</button>
+      </p>
       <${ModelList}
         of=${chosen}
         models=${{ value: served }}
@@ -73,32 +77,32 @@ function Connect({ done }) {
     </div>`
   return html`<form class="connect" onSubmit=${connect}>
     <${Choice} all=${all} name=${name} setName=${(one) => (setName(one), setSay(''))} />
-    <div class="row">
-      ${
-        isServer &&
-        html`<label class="hidden-text" for="first-base">Base URL</label>
-          <input
-            id="first-base"
-            class="field grow"
-            inputmode="url"
-            autocomplete="off"
-            placeholder="http://127.0.0.1:8000/v1"
-            value=${base}
-            onInput=${(e) => (setBase(e.target.value), setSay(''))}
-          />`
-      }
-      <label class="hidden-text" for="first-key">API key${isServer ? ', if the server needs one' : ''}</label>
-      <input
-        id="first-key"
-        class="field grow"
-        type="password"
-        autocomplete="off"
-        placeholder=${isServer ? 'API key, if it needs one' : 'API key'}
-        value=${key}
-        onInput=${(e) => (setKey(e.target.value), setSay(''))}
-      />
-      <button class="button primary" type="submit" disabled=${busy || !name}>Connect</button>
-    </div>
+    ${
+      isServer &&
+      html`<${Labelled} id="first-base" label="Base URL, such as http://127.0.0.1:8000/v1">
+        <input
+          id="first-base"
+          class="field"
+          inputmode="url"
+          autocomplete="off"
+          value=${base}
+          onInput=${(e) => (setBase(e.target.value), setSay(''))}
+        />
+      </${Labelled}>`
+    }
+    <${Labelled} id="first-key" label=${isServer ? 'API key (if it needs one)' : 'API key'}>
+      <div class="row nowrap">
+        <input
+          id="first-key"
+          class="field grow"
+          type="password"
+          autocomplete="off"
+          value=${key}
+          onInput=${(e) => (setKey(e.target.value), setSay(''))}
+        />
+        <button class="button primary" type="submit" disabled=${busy || !name}>Connect</button>
+      </div>
+    </${Labelled}>
     <${Notes} of=${chosen} isServer=${isServer} say=${say} />
   </form>`
 }
@@ -185,7 +189,7 @@ function tasksFor(files) {
   ].slice(0, 3)
 }
 
-function Tasks({ here, start }) {
+function Tasks({ here }) {
   const [files, setFiles] = useState(null)
   useEffect(() => {
     setFiles(null)
@@ -195,13 +199,7 @@ function Tasks({ here, start }) {
     )
   }, [here])
   if (!files) return html`<p class="soft tiny">Reading the folder…</p>`
-  return html`<div class="starters first-tasks">
-    ${tasksFor(files).map(
-      (text) => html`<button key=${text} class="chip" onClick=${() => start([{ type: 'text', text }]).catch(complain)}>
-        ${text}
-      </button>`,
-    )}
-  </div>`
+  return html`<${Starters} of=${tasksFor(files)} />`
 }
 
 function Step({ number, title, done, children }) {
@@ -213,7 +211,7 @@ function Step({ number, title, done, children }) {
   </li>`
 }
 
-export default function First({ here, start, again }) {
+export default function First({ here, again }) {
   const [connected, setConnected] = useState(false)
   const choose = () => openSheet('models', { choice })
   const took = (all, isChosen = false) => {
@@ -233,8 +231,8 @@ export default function First({ here, start, again }) {
           : html`<${Connect} done=${took} />`
       }
     </${Step}>
-    <${Step} number="2" title="Try one of these in the folder below, or write your own" done=${false}>
-      <${Tasks} here=${here} start=${start} />
+    <${Step} number="2" title="Take one of these into the text below, or write your own" done=${false}>
+      <${Tasks} here=${here} />
     </${Step}>
   </ol>`
 }

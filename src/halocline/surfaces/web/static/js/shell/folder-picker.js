@@ -1,35 +1,39 @@
 // The folder picker, for the machine the server runs on.
 import { html, useEffect, useState } from '../lib/ui.js'
-import { query, welcome } from '../lib/connection.js'
+import { query } from '../lib/connection.js'
 import { closeSheet } from '../state/store.js'
+import { chooseFolder, folderNow } from '../state/folder.js'
 import { shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
 
-export default function Folders({ choice }) {
-  const [at, setAt] = useState(choice.value.workspace || welcome.value?.workspaces[0] || '')
+export default function Folders() {
+  const [at, setAt] = useState(folderNow)
   const [typed, setTyped] = useState(at)
   const [found, setFound] = useState(null)
   const [problem, setProblem] = useState('')
   const [hidden, setHidden] = useState(false)
   const [words, setWords] = useState('')
+  const move = (path) => (setAt(path), setTyped(path))
+  const fail = (error) => setProblem([error.text ?? error.message, error.hint].filter(Boolean).join(' '))
   useEffect(() => {
     let here = true
     query('folders', { path: at, hidden }).then(
-      (one) => here && (setFound(one), setTyped(one.path), setProblem(''), setWords('')),
-      (error) => here && setProblem([error.text ?? error.message, error.hint].filter(Boolean).join(' ')),
+      (one) => here && (setFound(one), setTyped((now) => (now === at ? one.path : now)), setProblem(''), setWords('')),
+      (error) => here && fail(error),
     )
     return () => (here = false)
   }, [at, hidden])
-  const take = () => {
-    choice.value = { ...choice.value, workspace: found.path }
-    closeSheet()
-  }
+  const take = () =>
+    query('folders', { path: typed }).then((one) => {
+      chooseFolder(one.path)
+      closeSheet()
+    }, fail)
   const all = (found?.folders ?? []).filter((one) => one.name.toLowerCase().includes(words.toLowerCase()))
   return html`<${Sheet}
     title="Choose a folder"
     foot=${html`
-      <button class="button primary" disabled=${!found || Boolean(problem)} onClick=${take}>Use this folder</button>
+      <button class="button primary" disabled=${!typed.trim()} onClick=${take}>Use this folder</button>
       <label class="choice tiny">
         <input type="checkbox" checked=${hidden} onChange=${(e) => setHidden(e.target.checked)} /> Show hidden folders
       </label>
@@ -42,7 +46,7 @@ export default function Folders({ choice }) {
         data-first
         class="field mono grow"
         value=${typed}
-        onInput=${(e) => setTyped(e.target.value)}
+        onInput=${(e) => (setTyped(e.target.value), setProblem(''))}
         spellcheck="false"
         autocomplete="off"
       />
@@ -64,7 +68,7 @@ export default function Folders({ choice }) {
       ${
         found?.parent &&
         html`<li>
-          <button class="folder" onClick=${() => setAt(found.parent)}>
+          <button class="folder" onClick=${() => move(found.parent)}>
             <span class="turned"><${Icon} name="down" size="15" /></span>
             ${' '}
             <span class="soft">Up to ${shown(found.parent)}</span>
@@ -73,7 +77,7 @@ export default function Folders({ choice }) {
       }
       ${all.map(
         (one) => html`<li key=${one.path}>
-          <button class="folder" onClick=${() => setAt(one.path)}>
+          <button class="folder" onClick=${() => move(one.path)}>
             <${Icon} name=${one.is_project ? 'branch' : 'list'} size="15" /> <span class="cut">${shown(one.name)}</span>
             ${one.is_project && html` <span class="badge">project</span>`}
           </button>

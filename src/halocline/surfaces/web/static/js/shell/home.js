@@ -2,13 +2,15 @@
 import { classes, html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
 import { post } from '../state/outbox.js'
-import { choice, complain, go, history, openSheet, usual } from '../state/store.js'
+import { choice, go, history, openSheet, usual } from '../state/store.js'
+import { chooseFolder, folderNow } from '../state/folder.js'
 import { base, count, shorten, shown, when } from '../lib/format.js'
 import { TITLES, dotOf, listed } from '../state/board.js'
 import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from '../widgets/menu-button.js'
 import { Composer } from '../composer/composer.js'
+import { Starters } from './starters.js'
 import { useStage } from '../widgets/use-stage.js'
 import { Lazy } from '../widgets/lazy.js'
 import { definePart } from '../lib/parts.js'
@@ -25,8 +27,6 @@ const STARTERS = [
 const isFirst = signal(false)
 const loadFirst = definePart(() => import('./first-visit.js'))
 
-const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
-
 /** Ask whether to trust a folder's own programs, if you have not decided yet. Returns null for "not now". */
 async function askTrust(workspace) {
   const found = await query('trust', { workspace })
@@ -37,7 +37,7 @@ async function askTrust(workspace) {
 /** Start a task with this content; `isKept` is called once the text is stored. */
 async function beginTask(content, isKept = () => {}) {
   const { model, mode, approval_mode, effort } = choice.value
-  const workspace = folderOf()
+  const workspace = folderNow()
   if (isFirst.value && !model && (await hasNoModel())) {
     const first = document.getElementById('first-provider')
     first?.focus()
@@ -82,14 +82,13 @@ function Standing({ workspace }) {
     )
     return () => (here = false)
   }, [workspace, standing.value])
-  if (known?.problem)
-    return html`<p class="standing warn tiny" role="status">
-      <${Icon} name="warn" size="14" /> ${known.problem} Choose another folder.
-    </p>`
-  if (known?.read_only)
-    return html`<p class="standing warn tiny" role="status">
-      <${Icon} name="warn" size="14" /> This folder is read-only: the agent can read it, but edits and checkpoints fail.
-    </p>`
+  const { problem, read_only, checkpoints_off: off } = known ?? {}
+  const warning = problem
+    ? `${problem} Choose another folder.`
+    : read_only
+      ? 'This folder is read-only: the agent can read it, but edits and checkpoints fail.'
+      : off && `No checkpoints: ${off}. Choose a project’s folder.`
+  if (warning) return html`<p class="standing warn tiny" role="status"><${Icon} name="warn" size="14" /> ${warning}</p>`
   if (!git) return html`<p class="standing tiny"> </p>`
   if (!git.branch)
     return html`<p class="standing soft tiny" role="status">
@@ -121,8 +120,8 @@ function FolderChoice({ here }) {
   const choose = (event) => {
     if (event.target.value === NEW) {
       event.target.value = here
-      openSheet('folders', { choice })
-    } else choice.value = { ...choice.value, workspace: event.target.value }
+      openSheet('folders')
+    } else chooseFolder(event.target.value)
   }
   useEffect(() => {
     if (here && !folders.includes(here))
@@ -136,14 +135,6 @@ function FolderChoice({ here }) {
     </select>
   </div>`
 }
-
-const Starters = ({ start }) => html`<div class="starters">
-  ${STARTERS.map(
-    (text) => html`<button key=${text} class="chip" onClick=${() => start([{ type: 'text', text }]).catch(complain)}>
-      ${text}
-    </button>`,
-  )}
-</div>`
 
 const NEEDS = 'needs you'
 
@@ -175,7 +166,7 @@ function Recent() {
 }
 
 export function Home() {
-  const here = folderOf()
+  const here = folderNow()
   const stage = useStage()
   useEffect(() => {
     if (stage && matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
@@ -205,7 +196,7 @@ export function Home() {
       <h1 class="home-title">
         ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
-      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} start=${beginTask} again=${askUsual} />`}
+      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} again=${askUsual} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}
@@ -215,7 +206,7 @@ export function Home() {
         usual=${usual.value}
         workspace=${here}
       />
-      ${stage > 0 && !isFirst.value && (history.value.length ? html`<${Recent} />` : html`<${Starters} start=${startTask} />`)}
+      ${stage > 0 && !isFirst.value && (history.value.length ? html`<${Recent} />` : html`<${Starters} of=${STARTERS} />`)}
     </div>
   </div>`
 }

@@ -78,7 +78,7 @@ function listPageCommands(task) {
     ['rules', 'Instructions: rules, skills, hooks', () => go('rules'), 'book'],
     ['providers', 'Models and keys', () => go('providers'), 'spark'],
     ['settings', 'Settings', () => go('settings'), 'gear'],
-    ['folder', 'Open a folder…', () => openSheet('folders', { choice }), 'list'],
+    ['folder', 'Open a folder…', () => openSheet('folders'), 'list'],
     ['shortcuts', 'Keyboard shortcuts', () => openSheet('shortcuts'), 'slash', 'shortcuts'],
     ...['system', 'light', 'dark']
       .filter((one) => one !== theme.value)

@@ -1,9 +1,10 @@
 // All keyboard shortcuts, some of them configurable; for /help also the slash commands.
 import { html, useEffect, useState } from '../lib/ui.js'
-import { query, welcome } from '../lib/connection.js'
+import { query } from '../lib/connection.js'
 import { KEYS, keysOf, label, handleKey, findSameKeys } from '../state/shortcut-keys.js'
 import { keymap } from '../lib/preferences.js'
-import { choice, current } from '../state/store.js'
+import { current } from '../state/store.js'
+import { folderNow } from '../state/folder.js'
 import { shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 
@@ -90,7 +91,7 @@ function Words() {
   const [words, setWords] = useState(null)
   useEffect(() => {
     const task = current.value
-    const where = task ? { task: task.id } : { workspace: choice.value.workspace || welcome.value?.workspaces[0] || '' }
+    const where = task ? { task: task.id } : { workspace: folderNow() }
     query('words', where).then(setWords, () => setWords([]))
   }, [])
   if (!words) return html`<p class="soft">Loading…</p>`

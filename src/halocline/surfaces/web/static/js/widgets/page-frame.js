@@ -2,6 +2,7 @@
 import { html, classes, signal, style, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { query, welcome } from '../lib/connection.js'
 import { complain, history } from '../state/store.js'
+import { folderNow } from '../state/folder.js'
 import { isTyping } from '../state/shortcut-keys.js'
 import { base } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -206,13 +207,13 @@ export function Dialog(props) {
   return html`<div onKeyDown=${(e) => e.key === 'Escape' && e.stopPropagation()}><${Sheet} ...${props} /></div>`
 }
 
-/** The folder that the MCP and Instructions pages show. */
+/** The folder chosen on a page for a folder, such as MCP and Instructions; empty: the one worked in. */
 export const place = signal('')
-export const placeNow = () => place.value || welcome.value?.workspaces[0] || ''
+export const placeNow = () => place.value || folderNow()
 
 export function PlacePicker() {
   const known = [
-    ...new Set([...(welcome.value?.workspaces ?? []), ...history.value.map((info) => info.workspace)]),
+    ...new Set([placeNow(), ...(welcome.value?.workspaces ?? []), ...history.value.map((info) => info.workspace)]),
   ].slice(0, 30)
   return html`<label class="place">
     <span class="soft tiny">for</span>
