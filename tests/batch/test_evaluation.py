@@ -62,6 +62,11 @@ def test_a_regression_is_one_where_it_is_sure_and_names_its_tasks():
     assert compare_runs(run("a", [PASSED], "other"), before) == []
 
 
+def test_a_model_that_passed_nothing_may_still_pass_some_by_its_interval():
+    (score,) = score_models([*run("a", [FAILED]), *run("b", [FAILED])])
+    assert (score.pass_at[1], score.intervals[1]) == (0.0, (0.0, 0.6576))
+
+
 def test_intervals_are_the_same_each_time_and_hold_what_they_are_of():
     assert find_interval([0.0, 1.0] * 20) == find_interval([0.0, 1.0] * 20)
     low, high = find_interval([0.0, 1.0] * 20)

@@ -12,6 +12,7 @@ from random import Random
 
 from msgspec.structs import replace
 
+from halocline.batch import report
 from halocline.batch.items import GROUP_SHOWN, Item
 from halocline.batch.queue import Outcome, Standing
 from halocline.context.system_prompt.model_families import family_of
@@ -132,7 +133,7 @@ def _score(model: str, runs: Runs) -> Score:
         tasks=len(runs),
         runs=len(done),
         pass_at={k: round(sum(found) / len(found), 4) for k, found in shares.items()},
-        intervals={k: find_interval(found) for k, found in shares.items()},
+        intervals={k: _find_share_interval(found) for k, found in shares.items()},
         cost=None if None in costs else round(sum(cost for cost in costs if cost) / len(done), 6),
         seconds=average(lambda one: one.seconds),
         requests=average(lambda one: one.requests),
@@ -141,6 +142,12 @@ def _score(model: str, runs: Runs) -> Score:
         repeated_reads=average(lambda one: one.repeated_reads),
         cache_share=round(sum(one.tokens.cache_read for one in done) / read, 4) if read else 0.0,
     )
+
+
+def _find_share_interval(shares: Sequence[float]) -> Interval:
+    """Return the interval of a pass rate. Draws of tasks that all passed, or none, show no doubt, so these are counted."""
+    same = {*shares} in ({0.0}, {1.0})
+    return report.find_interval(int(sum(shares)), len(shares)) if same else find_interval(shares)
 
 
 def _compare(model: str, now: Runs, before: Runs) -> Difference:

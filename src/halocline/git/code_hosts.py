@@ -68,7 +68,7 @@ async def find_code_host(url: str, folder: Path, environment: ChildEnvironment) 
     if not host:
         raise UsageError(
             f"No pull request can be opened at {hide_password(url)}: that is no repository of a code host.",
-            "Name a remote such as git@github.com:owner/name.git, or use --branches.",
+            "Name a remote such as git@github.com:owner/name.git.",
         )
     names = ("glab",) if "gitlab" in host else ("gh",) if "github" in host else ("gh", "glab")
     found = [program for name in names if (program := find_gh(folder, name))]

@@ -66,7 +66,7 @@ async def test_a_key_goes_in_and_none_comes_out(halo: Halo) -> None:
         odd = await one.answer("do", name="login", arguments={"provider": "openai", "key": ""})
     assert refused["accepted"] is False
     assert kept["accepted"] is not False
-    assert [len(of(rows, "openai").get("elsewhere", ())) for rows in (none, some, gone)] == [0, 1, 0]
+    assert [of(rows, "openai").get("stored") for rows in (none, some, gone)] == ["", "file", ""]
     assert odd["type"] == "refused"
     assert KEY not in repr(one.frames)
 
