@@ -141,6 +141,7 @@ async def measure(bench: Bench, tasks: int) -> None:
     began, clock = cpu_time(), time.monotonic()
     models, _ = await bench.run(tasks)
     many, took = (cpu_time() - began) / (tasks * STEPS), time.monotonic() - clock
+    gc.collect()  # a process has one batch: what the ones before left is none of its own
     with watching_callbacks() as pieces:  # this costs a fifth, so it is a run of its own
         await bench.run(tasks)
     gaps, lone_gaps = [gap for one in models for gap in one.gaps], [gap for one in alone for gap in one.gaps]

@@ -145,7 +145,7 @@ def _score(model: str, runs: Runs) -> Score:
 
 
 def _find_share_interval(shares: Sequence[float]) -> Interval:
-    """Return the interval of a pass rate. Draws of tasks that all passed, or none, show no doubt, so these are counted."""
+    """Return the interval of a pass rate; draws of tasks that are all alike show no doubt, so it is by their count."""
     same = {*shares} in ({0.0}, {1.0})
     return report.find_interval(int(sum(shares)), len(shares)) if same else find_interval(shares)
 
