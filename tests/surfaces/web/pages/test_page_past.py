@@ -112,6 +112,7 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     for gone in (restored, screen.page.locator(".left-behind"), screen.page.locator(".log", has_text="Rewound to")):
         await gone.wait_for(state="detached")
     await screen.page.locator(".turn-end").get_by_role("button", name="Review").wait_for()
+    assert await screen.composer.input_value() == ""
 
 
 async def test_the_undo_of_a_rewind_leaves_a_draft_with_the_words_of_an_earlier_prompt(server, opened):

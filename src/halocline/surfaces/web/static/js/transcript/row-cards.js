@@ -1,8 +1,8 @@
 // The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { draftOf, putBack, setDraft } from '../lib/preferences.js'
-import { allOpen, complain, openSheet } from '../state/store.js'
+import { draftOf, putBack } from '../lib/preferences.js'
+import { allOpen, complain, openSheet, written } from '../state/store.js'
 import { base, count, seconds, short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
@@ -189,7 +189,7 @@ function wordsOfRestore({ changed }, notice) {
 /** Rewind the conversation alone; the composer loses a prompt that a rewind had put there. */
 async function rewindChat(task, to) {
   await task.send('go_back', { to, files: false, conversation: true })
-  if (putBack.get(task.id) === draftOf(task.id)) setDraft(task.id, '')
+  if (putBack.get(task.id) === draftOf(task.id)) written.value = { text: '', instead: true }
   putBack.delete(task.id)
 }
 
