@@ -84,9 +84,16 @@ class LineReader:
         self._needed_from = 0.0
 
     def _decode_lines(self, data: bytes) -> list[Line]:
+        """Decode the lines that concern the reader. No others are looked at: tasks may have written thousands."""
+        ends: dict[int, int] = {}
+        for one in self._concerning:
+            at = data.find(one)
+            while at >= 0:
+                end = data.find(b"\n", at)
+                ends[data.rfind(b"\n", 0, at) + 1] = end = len(data) if end < 0 else end
+                at = data.find(one, end)
         found = []
-        for text in data.split(b"\n"):
-            if any(one in text for one in self._concerning):
-                with suppress(msgspec.DecodeError):
-                    found.append(json_input.decode(text, type=Line))
+        for start in sorted(ends):
+            with suppress(msgspec.DecodeError):
+                found.append(json_input.decode(data[start : ends[start]], type=Line))
         return found
