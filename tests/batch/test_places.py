@@ -119,8 +119,18 @@ async def test_a_shell_passes_on_output_as_it_comes_and_the_exit_code(tmp_path, 
     assert not [*Path("/tmp").glob(f".halocline-{key}-*")]
 
 
+@pytest.mark.parametrize("knows_late", [True, False])
 @pytest.mark.parametrize("stays", [True, False])
-async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays, programs):
+async def test_a_command_that_is_cancelled_leaves_no_process(tmp_path, stays, knows_late, programs, monkeypatch):
+    start = asyncio.create_subprocess_exec
+
+    async def start_late(*words, **how):
+        process = await start(*words, **how)
+        await asyncio.sleep(0.5)  # a busy machine: the command runs, and its start is not known yet
+        return process
+
+    if knows_late:
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", start_late)
     words = (SETSID, "-w", "sh", "-c") if stays else ("sh", "-c")  # as a container does, it runs on by itself
     shell = ProgramShell(words, stays=stays)
     running = asyncio.create_task(shell.run("sleep 300 & echo $! > pid; wait", tmp_path, lambda text: None))

@@ -5,8 +5,9 @@ import os
 import shlex
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from halocline.ports.own import CommandResult
@@ -43,7 +44,8 @@ class ProgramShell:
             # BusyBox has no `-w` for that.
             noted = shlex.quote(f"echo $$ > {note}; ({text}); code=$?; rm -f {note}; exit $code")
             text = f"setsid sh -c {noted}; exit $?"
-        process = await _start((*self._words, text), stdin=DEVNULL, stderr=STDOUT)
+        stop = partial(self._stop, note) if self._stays else None
+        process = await _start((*self._words, text), stdin=DEVNULL, stderr=STDOUT, stop=stop)
         try:
             output = await _read_text(process, on_output)
             return CommandResult(await process.wait(), output)
@@ -77,8 +79,13 @@ async def run_program(*words: str, data: bytes = b"") -> tuple[int, bytes, str]:
     return process.returncode or 0, output, errors.decode(errors="replace").strip()
 
 
-async def _start(words: Sequence[str], *, stdin: int, stderr: int) -> Process:
-    """Start a program in a group of its own. Raises HaloclineError; a cancellation leaves nothing of it."""
+async def _start(
+    words: Sequence[str], *, stdin: int, stderr: int, stop: Callable[[], Awaitable[None]] | None = None
+) -> Process:
+    """Start a program in a group of its own. Raises HaloclineError; a cancellation leaves nothing of it.
+
+    `stop` ends what the program started elsewhere, which would hold its output open.
+    """
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *words, stdin=stdin, stdout=PIPE, stderr=stderr, process_group=0, env=child_environment(os.environ)
@@ -87,7 +94,10 @@ async def _start(words: Sequence[str], *, stdin: int, stderr: int) -> Process:
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:  # it may run already, and have children
-        await _kill(await starting)
+        process = await starting
+        if stop:
+            await asyncio.shield(stop())
+        await _kill(process)
         raise
     except OSError as error:
         raise HaloclineError(f"{words[0]} did not start: {error.strerror}.", "Install it.") from error
