@@ -12,7 +12,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from halocline.batch import report
+from halocline.batch.intervals import find_rate_interval
 from halocline.batch.items import GROUP_SHOWN, Item
 from halocline.batch.queue import Outcome, Standing
 from halocline.context.system_prompt.model_families import family_of
@@ -147,7 +147,7 @@ def _score(model: str, runs: Runs) -> Score:
 def _find_share_interval(shares: Sequence[float]) -> Interval:
     """Return the interval of a pass rate; draws of tasks that are all alike show no doubt, so it is by their count."""
     same = {*shares} in ({0.0}, {1.0})
-    return report.find_interval(int(sum(shares)), len(shares)) if same else find_interval(shares)
+    return find_rate_interval(int(sum(shares)), len(shares)) if same else find_interval(shares)
 
 
 def _compare(model: str, now: Runs, before: Runs) -> Difference:

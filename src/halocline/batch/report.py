@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import sqrt
 from statistics import median
 
+from halocline.batch.intervals import find_rate_interval
 from halocline.batch.queue import Outcome, Standing
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
-
-_Z = 1.96
-"""Standard deviations on each side of an interval that holds with 95 %."""
 
 
 class Line(Value, frozen=True):
@@ -71,7 +68,7 @@ def make_report(name: str, items: Iterable[Standing]) -> Report:
         ended=len(done),
         passed=passed,
         rate=round(passed / len(done), 4) if done else 0.0,
-        interval=find_interval(passed, len(done)),
+        interval=find_rate_interval(passed, len(done)),
         cost=None if None in costs else round(sum(cost for cost in costs if cost), 6),
         tokens=tokens,
         cache_share=round(tokens.cache_read / read, 4) if read else 0.0,
@@ -85,16 +82,6 @@ def make_report(name: str, items: Iterable[Standing]) -> Report:
         failures=dict(Counter(describe_ending(one) for one in done if not one.passed).most_common()),
         lines=lines,
     )
-
-
-def find_interval(passed: int, count: int) -> tuple[float, float]:
-    """Return the Wilson interval of a share, with 95 %; without any items it is everything."""
-    if not count:
-        return 0.0, 1.0
-    share, square = passed / count, _Z * _Z
-    middle = (share + square / (2 * count)) / (1 + square / count)
-    half = _Z * sqrt(share * (1 - share) / count + square / (4 * count * count)) / (1 + square / count)
-    return round(max(0.0, middle - half), 4), round(min(1.0, middle + half), 4)
 
 
 def describe_ending(outcome: Outcome) -> str:

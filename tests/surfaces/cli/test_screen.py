@@ -361,7 +361,7 @@ def test_details_show_whole_thoughts_and_outputs() -> None:
     ("status", "end"),
     [
         (CallStatus.FAILED, "└ No such file.\n"),
-        (CallStatus.SKIPPED, "└ skipped\n"),
+        (CallStatus.SKIPPED, "└ No such file.\n"),
         (CallStatus.CANCELLED, "└ interrupted\n"),
         (CallStatus.REJECTED, "└ No such file.\n"),
     ],
@@ -692,7 +692,7 @@ def test_the_beginning_of_a_long_prompt_is_shown_however_long_its_lines_are() ->
 )
 def test_a_call_that_never_started_is_named_by_what_it_would_do(call: ToolCall, head: str) -> None:
     end = ev.ToolCallEnded(call.id, call.name, CallStatus.SKIPPED, ToolResult(call.id, (Text("Nothing was run."),)))
-    assert f"{head}└ skipped\n" in shown([message("", call), end])
+    assert f"{head}└ Nothing was run.\n" in shown([message("", call), end])
 
 
 def test_the_file_with_the_rest_of_an_output_is_named_in_full() -> None:
