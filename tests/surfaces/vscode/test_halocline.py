@@ -296,7 +296,7 @@ async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(
     await sees(view, "Stopped")
     await view.locator(".composer textarea").fill("/undo")
     await view.locator(".composer textarea").press("Enter")
-    await view.get_by_role("dialog").get_by_text("Start").click()
+    await view.get_by_role("dialog").get_by_text("first change").click()
     await view.get_by_role("dialog").get_by_role("button", name="Rewind", exact=True).click()
     await asyncio.to_thread(wait_until, lambda: not (folder / "new.txt").exists())
 
