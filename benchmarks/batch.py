@@ -101,7 +101,9 @@ class Bench:
                 batch.stop()
             await running
             if not hold:
-                assert {one.outcome and one.outcome.ending for one in queue.items.values()} == {"passed"}
+                ends = {(one.outcome.ending, one.outcome.calls) for one in queue.items.values() if one.outcome}
+                assert ends == {("passed", STEPS - 1)}
+                assert all((self._folder / "work" / name / item.id / "log").exists() for item in items)
         return models, size
 
     def _make_item(self, id: str, batch: str, model: str) -> Item:
