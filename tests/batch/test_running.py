@@ -1,6 +1,7 @@
 """Whole batches with a scripted model: how items end, what is kept of them, and what a stop leaves."""
 
 import asyncio
+import gc
 
 import pytest
 from msgspec.structs import replace
@@ -38,6 +39,32 @@ async def test_an_item_ends_as_its_task_and_its_acceptance_do(bench, item, name)
     done = await bench(model=play(*turns)).run(item(**{"accept": PASSES, **fields}))
     outcome = done["one"]
     assert (outcome.ending, cause is None or outcome.cause == cause) == (ending, True), outcome
+
+
+PARTS_OF_A_TASK = {"Task", "State", "Log", "ShadowGit", "SaveQueue", "Repository", "Toolset", "OpenTask", "Spending"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENDS)
+async def test_an_ended_task_is_freed_without_a_look_for_cycles(bench, item, name):
+    """Where 200 tasks end together, a look at what they left would hold all others for half a second."""
+    turns, fields, _ = ENDS[name]
+    gc.collect()
+    gc.disable()
+    try:
+        await bench(model=play(*turns)).run(item(**{"accept": PASSES, **fields}))
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        left = {type(one).__name__ for one in gc.garbage if _is_ours(one)}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert left & PARTS_OF_A_TASK == set()
+
+
+def _is_ours(thing: object) -> bool:
+    return f"{type(thing).__module__}".startswith("halocline.")
 
 
 async def test_an_outcome_has_figures_patch_and_branch(bench, item, repository):

@@ -48,7 +48,7 @@ class SaveQueue:
         self._no_longer_late = asyncio.Event()
         self._broken: Exception | None = None
         """The error that ended saving: for good if the log cannot be written; a bug only until the turn ends."""
-        self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
+        self._reading = BackgroundReading(repository.read_on)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.
         self._is_whole = False
@@ -214,7 +214,7 @@ class SaveQueue:
         try:
             if request.is_late:
                 raise late
-            self._reading.begin(late)
+            self._reading.begin(late, self._catch_up, self._read_failed)
         except CheckpointsOff as error:
             self._complain(error)
             return

@@ -14,6 +14,7 @@ from halocline.checkpoints.index.background_reading import describe_unread
 from halocline.checkpoints.queries import CLOSING, Others as Others, Queries
 from halocline.checkpoints.repository.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.repository.repository import Repository
+from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.request import Request
 from halocline.checkpoints.save_queue import SaveQueue
 from halocline.checkpoints.saved import FIRST, FOUND, Limits
@@ -66,7 +67,7 @@ class ShadowGit(Queries):
         self._is_busy = is_busy
         self._announcements = Announcements(self._repository.claims, self._repository.limits.seconds)
         self._upkeep = BackgroundUpkeep(
-            self._repository.upkeep,
+            Upkeep(self._repository),
             store,
             task,
             idle=idle,

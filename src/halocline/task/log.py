@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -56,7 +57,7 @@ class Log(Stream):
             LogUnwritable: the disk is full, broken or read-only.
         """
         self.path = folder / codec.LOG_NAME
-        super().__init__(lambda after: read_log(self.path, after))
+        super().__init__(partial(read_log, self.path))
         self.task = task
         self._clock = clock
         try:

@@ -116,7 +116,7 @@ class Spending:
         self.refused: Verdict | None = None
         self._find_terms = find_terms
         self._limits = limits
-        self._root: Spending = parent._root if parent else self
+        self._root_above = parent._root if parent else None
         self._children: list[Spending] = []
         self._held: dict[str, Reservation] = {}
         self._kept: tuple[Request, Reservation] | None = None
@@ -136,6 +136,10 @@ class Spending:
         if self._root is not self:
             self._before = state().budget  # of an agent that continues, its parent has counted
             self._root._children.append(self)
+
+    @property
+    def _root(self) -> "Spending":
+        return self._root_above or self  # not kept: a cycle would hold the whole task until a look for cycles
 
     def take_places(self, count: int, most: int) -> bool:
         """Count sub-agents of the whole tree that are about to run; False, and none counts, if they are too many."""

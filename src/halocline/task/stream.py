@@ -168,8 +168,8 @@ class Stream:
     def finish(self) -> None:
         """End the live readers: no more events will come."""
         self._finished = True
-        for subscriber in self._subscribers:
-            subscriber.close()
+        while self._subscribers:
+            self._subscribers.pop().close()
 
 
 def merge_events(last: Any, new: Any) -> Any:

@@ -135,12 +135,20 @@ class Task:
         self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
-        """Close all parts, also if one fails. Nothing of the task runs after this."""
+        """Close all parts, also if one fails, and let go of them: the log and the state are what is left.
+
+        Parts know `emit`, and so the task. Where many tasks end, that must not wait for the collector of cycles.
+        """
         async with AsyncExitStack() as parts:
+            parts.callback(self._let_go)
             parts.callback(self.log.close)
             for part in (self.model, self.host, self.checkpoints):
                 parts.push_async_callback(part.close)
             await wait_at_most(CLOSING_GRACE, self.checkpoints.settle())
+
+    def _let_go(self) -> None:
+        for part in vars(self).keys() - {"log", "state"}:
+            delattr(self, part)
 
     def deadline(self) -> float | None:
         """Return the seconds until the turn is cut off; None if the user can be asked instead, between steps."""

@@ -22,38 +22,34 @@ _MOST = 3
 
 
 class BackgroundReading:
-    """`read_on` blocks until all is read; then `caught_up` is called, or `failed` on an error."""
+    """`read_on` blocks until all is read."""
 
-    def __init__(
-        self, read_on: Callable[[], None], caught_up: Callable[[], None], failed: Callable[[Exception], None]
-    ) -> None:
+    def __init__(self, read_on: Callable[[], None]) -> None:
         self._read_on = read_on
-        self._caught_up = caught_up
-        self._failed = failed
         self._times = 0
         self._reading: asyncio.Task[None] | None = None
 
-    def begin(self, late: TakesLong) -> None:
-        """Read what a checkpoint had no time for. Raises CheckpointsOff if that happens over and over."""
+    def begin(self, late: TakesLong, caught_up: Callable[[], None], failed: Callable[[Exception], None]) -> None:
+        """Read what was left, then call `caught_up`, or `failed`. Raises CheckpointsOff if that never ends."""
         self._times += 1
         if self._times > _MOST:
             raise CheckpointsOff(late.text, late.hint)
-        self._reading = asyncio.create_task(self._read())
+        self._reading = asyncio.create_task(self._read(caught_up, failed))
 
     async def end(self) -> None:
         """Wait for the reading, which must have been stopped."""
         if self._reading is not None:
             await self._reading
 
-    async def _read(self) -> None:
+    async def _read(self, caught_up: Callable[[], None], failed: Callable[[Exception], None]) -> None:
         try:
             await asyncio.to_thread(self._read_on)
         except (HaloclineError, OSError) as error:
             self._reading = None
-            self._failed(error)
+            failed(error)
         else:
             self._reading = None
-            self._caught_up()
+            caught_up()
 
 
 def read_stretch(git: Git, largest: int) -> bool:

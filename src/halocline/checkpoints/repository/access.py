@@ -39,6 +39,8 @@ class StoreAccess:
         self.limits = limits
         # Message about a restore that another process left unfinished, or did not report; usually empty.
         self.mended = ""
+        # False once a borrowed object was gone.
+        self.may_borrow = True
         self._refs = f"{REFS}/{task}"
         self._program = program
         self._is_placed = False

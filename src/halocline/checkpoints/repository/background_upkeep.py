@@ -60,11 +60,13 @@ class BackgroundUpkeep:
             self._timer = asyncio.get_running_loop().call_later(self._idle, self._begin)
 
     def stop(self) -> None:
-        """Stop freeing space. The repository's own `stop` ends the rest."""
+        """Stop what runs."""
+        self._upkeep.stop()
         self._freeing.stop()
 
     async def end(self) -> None:
-        """Wait for what runs, which must have been stopped."""
+        """Wait for what runs, which must have been stopped; nothing begins after this."""
+        self._is_off = lambda: True
         if self._copying is not None:
             await self._copying
         if self._timer is not None:

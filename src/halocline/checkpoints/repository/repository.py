@@ -22,7 +22,6 @@ from halocline.checkpoints.index import index
 from halocline.checkpoints.index.background_reading import REST, read_stretch
 from halocline.checkpoints.index.index import Stamp, freshen_index, index_stamp
 from halocline.checkpoints.repository.access import StoreAccess
-from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.saved import AFTER, FIRST, FOUND, CheckpointInfo, Limits, Saved
 from halocline.checkpoints.selection import left_out as skipping
 from halocline.checkpoints.store import layout, refs
@@ -66,16 +65,11 @@ class Repository(StoreAccess):
     def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
         super().__init__(store, workspace, task, program, limits)
         self.claims = Claims(self.path.parent, self.workspace, task)
-        self.upkeep = Upkeep(self)
         self._has_saved_unfinished = False
         self._newest: refs.Last | None = None
         self._index_tree = IndexTree()
         self._skipped: skipping.Record | None = None
         self._recorded: skipping.Record | None = None
-
-    def stop(self) -> None:
-        super().stop()
-        self.upkeep.stop()
 
     def save(
         self,
@@ -113,7 +107,7 @@ class Repository(StoreAccess):
 
     def _borrow(self, git: Git) -> Sequence[bytes] | None:
         """Start with the index of the project's git; returns the files that differ from it, if known already."""
-        if not self.upkeep.may_borrow or (self.path / "index").exists():
+        if not self.may_borrow or (self.path / "index").exists():
             return None
         from halocline.checkpoints.index.borrowing import borrow_index  # once per store
 

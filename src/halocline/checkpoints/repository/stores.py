@@ -67,6 +67,11 @@ def repository_of(store: Store) -> Repository:
     return open_repository(store.path.parent, Path(store.workspace))
 
 
+def upkeep_of(store: Store) -> upkeep.Upkeep:
+    """Return the upkeep of a store."""
+    return upkeep.Upkeep(repository_of(store))
+
+
 def open_repository(folder: Path, workspace: Path, task: str = _NO_TASK, limits: Limits | None = None) -> Repository:
     """Return the repository of a workspace in the folder of all stores; new checkpoints belong to the task."""
     return Repository(folder, workspace, task, "git", limits or Limits())

@@ -28,8 +28,6 @@ class Upkeep:
     def __init__(self, access: StoreAccess) -> None:
         self._access = access
         self._runner = Runner()
-        # False once a borrowed object was gone.
-        self.may_borrow = True
 
     def stop(self) -> None:
         """Stop what other threads do here."""
@@ -68,7 +66,7 @@ class Upkeep:
     def _give_back(self) -> None:
         """Stop borrowing, because a borrowed object is gone: the next checkpoint reads the files instead."""
         with self._access.lock_store(self._access.limits.seconds, self._runner):
-            self.may_borrow = False
+            self._access.may_borrow = False
             (self._access.path / "index").unlink(missing_ok=True)
             layout.set_alternate(self._access.path, None)
 

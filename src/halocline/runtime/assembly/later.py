@@ -48,13 +48,11 @@ class _LaterSearch(_Later[Search]):
 
 
 class _LaterShell(_Later[Shell]):
-    def __init__(self, build: Callable[[], Shell]) -> None:
-        super().__init__(build)
-        self._no_jobs = _NoJobs(lambda: self._get().jobs)
+    on_end: Callable[[JobInfo], None] | None = None
 
     @property
     def jobs(self) -> Jobs:
-        return self._built.jobs if self._built else cast(Jobs, self._no_jobs)
+        return self._built.jobs if self._built else cast(Jobs, _NoJobs(self))
 
     async def close(self) -> None:
         if self._built:
@@ -62,18 +60,20 @@ class _LaterShell(_Later[Shell]):
 
     def _get(self) -> Shell:
         is_new, shell = self._built is None, super()._get()
-        if is_new and (on_end := self._no_jobs.on_end):
-            shell.jobs.begin(on_end)
+        if is_new and self.on_end:
+            shell.jobs.begin(self.on_end)
         return shell
 
 
 class _NoJobs(_Later[Jobs]):
-    """The jobs of a shell that was not built."""
+    """The jobs of a shell that is not built yet."""
 
-    on_end: Callable[[JobInfo], None] | None = None
+    def __init__(self, shell: _LaterShell) -> None:
+        super().__init__(lambda: shell._get().jobs)
+        self._shell = shell
 
     def begin(self, on_end: Callable[[JobInfo], None]) -> None:
-        self.on_end = on_end
+        self._shell.on_end = on_end
 
     def list(self) -> tuple[JobInfo, ...]:
         return ()

@@ -109,6 +109,7 @@ class LazySubagents:
     async def close(self) -> None:
         if "_subagents" in self.__dict__:
             await self._subagents.close()
+        self.__dict__.pop("_build", None)  # it knows the task that has these
 
     @cached_property
     def _subagents(self) -> "Subagents":
@@ -150,6 +151,7 @@ class LazyCheckpoints:
     async def close(self) -> None:
         if self._timer:
             self._timer.cancel()
+            self._timer = None
         if "_built" in self.__dict__:
             await self._built.close()
 

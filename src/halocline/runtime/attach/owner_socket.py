@@ -77,6 +77,7 @@ class OwnerSocket:
         self._path.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
+            self._server = None
         if self._peers:
             await asyncio.wait(self._peers, timeout=FAREWELL)
         await end_tasks(*self._peers)

@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints.repository.stores import open_repository
+from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.restore.compare import Comparison, compare_trees
 from halocline.checkpoints.restore.merge_in import (
     Choice as Choice,
@@ -264,7 +265,7 @@ class Worktrees:
         repository = open_repository(self._stores, folder, limits=self._limits)
         label = f"Before discarding the worktree {work.worktree.name}"
         saved = repository.save(label, None, dict, always=True, patient=True)
-        repository.upkeep.stand_alone()
+        Upkeep(repository).stand_alone()
         with repository.opened() as git:
             tree = git.word("rev-parse", f"{saved.sha}^{{tree}}")
             there = [path for path in (*work.unmerged, *work.edited) if os.path.lexists(folder / path)]

@@ -5,7 +5,7 @@ Repairs both when asked.
 from collections.abc import Iterable
 from pathlib import Path
 
-from halocline.checkpoints.repository.stores import Store, list_stores, repository_of
+from halocline.checkpoints.repository.stores import Store, list_stores, repository_of, upkeep_of
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.history.losses import find_lost
 from halocline.services.doctor.finding import Finding
@@ -73,7 +73,7 @@ def _check_independence(found: Iterable[Store], *, fix: bool) -> Finding:
 
 def _made_independent(store: Store) -> str:
     """Copy what a store needs; return why that failed, or an empty string."""
-    upkeep = repository_of(store).upkeep
+    upkeep = upkeep_of(store)
     try:
         upkeep.stand_alone()
     except HaloclineError as error:
