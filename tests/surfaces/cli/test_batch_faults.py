@@ -99,7 +99,8 @@ def find_step(messages: list[dict[str, Any]]) -> tuple[str, Turn]:
     found = re.search(r"This is item (\d+)\.", text)
     number = int(found[1]) if found else 0
     for at in range(2 + number % 3):
-        if not re.search(rf"(Created|Overwrote) new{at}\.txt|new{at}\.txt is unchanged: it exists already", text):
+        there = rf"(Created|Overwrote) new{at}\.txt|new{at}\.txt (is unchanged: it exists|already has exactly)"
+        if not re.search(there, text):
             arguments = {"path": f"new{at}.txt", "content": f"{number} of {at}\n"}
             return f"{number}", Turn(calls=(Call("write_to_file", arguments),))
     return f"{number}", Turn(text="All is written.")
