@@ -1,13 +1,16 @@
 """Whole batches with a scripted model: how items end, what is kept of them, and what a stop leaves."""
 
 import asyncio
+import errno
 import gc
+import os
 
 import pytest
 from msgspec.structs import replace
 from tests.batch.conftest import EDIT, PASSES, git, play
 
 from halocline.batch.items import PlaceKind
+from halocline.batch.places import LocalPlaces
 from halocline.batch.queue import Ending, Queue
 from halocline.batch.report import make_report
 from halocline.batch.work import Manner
@@ -313,3 +316,26 @@ async def test_an_item_that_began_and_cannot_be_opened_now_keeps_its_task(bench,
     assert (await bench.run())["one"].ending is Ending.PASSED
     with Queue(bench.records) as queue:
         assert queue.items["one"].task == "its-task"
+
+
+class FullAtFirst(LocalPlaces):
+    """Places on a disk that has no room for the first one."""
+
+    is_full = True
+
+    async def _open(self, standing, kind):
+        if self.is_full:
+            self.is_full = False
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return await super()._open(standing, kind)
+
+
+async def test_an_item_whose_place_finds_no_room_on_the_disk_has_no_end_and_passes_later(bench, item):
+    bench = bench()
+    places = FullAtFirst(bench.places, bench.records, {}, lambda item: False)
+    with Queue(bench.records) as queue:
+        await queue.add([item(accept=PASSES)])
+        await bench.build(queue, places=places).run()
+        assert queue.items["one"].outcome is None
+        await bench.build(queue, places=places).run()
+        assert queue.items["one"].outcome.ending is Ending.PASSED

@@ -18,6 +18,7 @@ from halocline.batch.read_outcome import read_outcome
 from halocline.batch.results import keep_change
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
+from halocline.files.durable import tells_full_disk
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import HaloclineError, LogDamaged, UsageError
@@ -232,13 +233,13 @@ class Worker:
         return None if self.is_stopping and item.accept and not outcome.accepted else outcome
 
     def _stays_open(self, standing: Standing, error: HaloclineError) -> bool:
-        """True for an item that began before: where its place or task cannot be opened now, it continues later.
+        """True if an item that cannot be opened now continues later: it began before, or the disk is full.
 
-        An end would let it begin again in another task, which would do twice what the first one did.
+        An end would let what began begin again in another task, which would do twice what the first one did.
         """
-        if standing.task:
+        if stays := standing.task != "" or tells_full_disk(error):
             _log.error("item %s does not continue now: %s %s", standing.item.id, error.text, error.hint)
-        return standing.task != ""
+        return stays
 
     def _is_ending(self) -> bool:
         return self.is_stopping or self.purse.is_spent
