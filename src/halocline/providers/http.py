@@ -1,6 +1,6 @@
 """One request and its streamed reply, for every wire format: HTTP on one side, a translator on the other."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -14,6 +14,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.state.draft import Delta, join_deltas
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import Fragments
 from halocline.providers.refused_fields import Attempt, RefusedFields
@@ -109,6 +110,7 @@ class _Reply:
         self._response = response
         self._endpoint = endpoint
         self._translator = translator
+        self._halves = SplitCharacters()
         self._odd = b""
         """The newest payload that may be an error in another form than the format's."""
 
@@ -128,13 +130,11 @@ class _Reply:
     async def _read_stream(self, *, lines: bool) -> AsyncGenerator[ModelEvent, None]:
         response, endpoint, translator = self._response, self._endpoint, self._translator
         parser = LineParser() if lines else EventParser()
-        halves = SplitCharacters()
         async with aclosing(response.body() if lines else _check_beginning(response, endpoint)) as chunks:
             try:
                 async for chunk in chunks:
-                    for payload in parser.feed(chunk):
-                        for event in self._translate(halves.join(payload)):
-                            yield event
+                    for event in self._translate_all(parser.feed(chunk)):
+                        yield event
                     if parser.waiting > _LARGEST_EVENT:
                         raise unreadable_payload(endpoint)
                     if translator.ended:
@@ -145,9 +145,25 @@ class _Reply:
             except ModelError:
                 if not translator.is_finished:
                     raise
-            for payload in parser.rest():
-                for event in self._translate(halves.join(payload)):
+            for event in self._translate_all(parser.rest()):
+                yield event
+
+    def _translate_all(self, payloads: Iterable[bytes]) -> Iterator[ModelEvent]:
+        """Yield the events of payloads that came together, texts that continue each other as one. Raises ModelError."""
+        run = list[Delta]()
+        try:
+            for payload in payloads:
+                for event in self._translate(self._halves.join(payload)):
+                    if isinstance(event, Delta):
+                        run.append(event)
+                        continue
+                    yield from join_deltas(run)
+                    run = []
                     yield event
+        except ModelError:
+            yield from join_deltas(run)
+            raise
+        yield from join_deltas(run)
 
     def _translate(self, payload: bytes) -> tuple[ModelEvent, ...]:
         events = self._translator.feed(payload)
