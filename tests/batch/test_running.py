@@ -15,6 +15,7 @@ from halocline.batch.queue import Ending, Queue
 from halocline.batch.report import make_report
 from halocline.batch.work import Manner
 from halocline.client.options import Choices, TaskOptions
+from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.kinds import ApprovalMode
 from halocline.testing import Call, Fault, Turn
 
@@ -339,3 +340,15 @@ async def test_an_item_whose_place_finds_no_room_on_the_disk_has_no_end_and_pass
         assert queue.items["one"].outcome is None
         await bench.build(queue, places=places).run()
         assert queue.items["one"].outcome.ending is Ending.PASSED
+
+
+async def test_an_item_whose_task_was_cut_in_the_first_line_of_its_log_begins_again_in_it(bench, item, halocline_home):
+    bench = bench()
+    task = halocline_home / "tasks" / "261201-000000-torn"
+    with Queue(bench.records) as queue:
+        await queue.add([item(accept=PASSES)])
+        await queue.begin("one", task.name)
+        task.mkdir(parents=True)
+        (task / LOG_NAME).write_bytes(b'{"type":"task_sta')
+        await bench.build(queue).run()
+        assert (queue.items["one"].outcome.ending, queue.items["one"].task) == (Ending.PASSED, task.name)

@@ -3,6 +3,7 @@ import gc
 import os
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -11,7 +12,7 @@ from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import LogRepaired, ModeChanged, ModelChanged, Noticed, TextDelta
 from halocline.protocol.kinds import Mode
 from halocline.task.lock import read_owner
-from halocline.task.log import Log, LogUnwritable, follow_log, read_log
+from halocline.task.log import Log, LogUnwritable, follow_log, has_beginning, read_log
 from halocline.task.stream import QUEUE_LIMIT, Stream
 
 
@@ -54,6 +55,16 @@ def test_a_torn_last_line_is_cut_and_the_cut_is_recorded(tmp_path):
     assert events[1].bytes_cut == 16
     assert list(read_log(log.path)) == events
     log.close()
+
+
+def test_a_task_whose_start_was_cut_in_its_first_line_begins_again(tmp_path):
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / LOG_NAME).write_bytes(b'{"type":"task_sta')
+    assert not has_beginning(tmp_path / "t" / LOG_NAME)
+    with closing(Log(tmp_path / "t", "t")) as log:
+        first = log.append(changed())
+    assert has_beginning(log.path)
+    assert list(read_log(log.path)) == [first]
 
 
 def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(log):

@@ -29,7 +29,7 @@ from halocline.protocol.values import Value
 from halocline.protocol.waiting import end_tasks
 from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.store.tasks.history import new_task_id
-from halocline.task.log import LogUnwritable
+from halocline.task.log import LogUnwritable, has_beginning
 
 _log = logging.getLogger("halocline")
 NAME = "batch"
@@ -252,7 +252,7 @@ class Worker:
     async def _open_task(self, client: Client, task: str, item: Item, place: Place) -> None:
         """Start the task, or resume it. Raises HaloclineError."""
         options = self._options_of(item, place)
-        if (client.home.task(task) / LOG_NAME).exists():
+        if has_beginning(client.home.task(task) / LOG_NAME):
             await client.resume(task, options)
         else:
             await client.start(place.folder, options, task)

@@ -71,6 +71,8 @@ class Log(Stream):
         except OSError as error:
             lock.give_back(self._lock)
             raise _not_opened(folder, error) from error
+        if not goes_on and not has_beginning(self.path):
+            os.ftruncate(self._file, 0)  # a start was cut in its first line
         self._reply = RunningReply(folder)
         self._synced = 0
         self._sync_first: Callable[[], None] = lambda: None
@@ -217,6 +219,13 @@ def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
         f"Cannot open a task's log in {folder}: {error.strerror or error}.",
         "Free space or check its permissions. Set HALOCLINE_HOME to use another folder.",
     )
+
+
+def has_beginning(path: Path) -> bool:
+    """True if a log has a whole event: the start of its task was not cut before."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.readline().endswith(b"\n")
+    return False
 
 
 def _whole_and_torn(file: int) -> tuple[int, int]:

@@ -202,9 +202,11 @@ class Typist:
         return "\n".join(f"  {key}" for key in self._keys[-16:]) + f"\n  decided {self._before:.3f}"
 
     def tell_of(self, sign: str) -> str:
-        """What was pressed before and after a sign that is typed once."""
-        at = next((at for at, key in enumerate(self._keys) if key.name == sign >= chr(FIRST_SIGN)), None)
-        return "" if at is None else "\n".join(f"  {key}" for key in self._keys[max(0, at - 3) : at + 60])
+        """What was pressed before and after a character, each time; much more of a sign that is typed once."""
+        further = 60 if sign >= chr(FIRST_SIGN) else 4
+        pressed = (at for at, key in enumerate(self._keys) if key.name == sign)
+        shown = sorted({near for at in pressed for near in range(max(0, at - 3), min(at + further, len(self._keys)))})
+        return "\n".join(f"  {at} {self._keys[at]}" for at in shown)
 
     async def wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
