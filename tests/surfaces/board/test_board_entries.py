@@ -46,8 +46,8 @@ TABLE = {
         (WAITS, ev.QueueHeld((2,))), "", Group.ENDED, "stopped before it started", "",
     ),
     "has failed": ((PROMPT, end(StopReason.ERROR)), "", Group.ENDED, "failed", ""),
-    "is open after its end": (
-        (PROMPT, end(StopReason.ERROR)), "7", Group.ENDED, "failed · open in a terminal or page", "",
+    "is held by a process after its end, which may show it to no one": (
+        (PROMPT, end(StopReason.ERROR)), "7", Group.ENDED, "failed", "",
     ),
 }  # fmt: skip
 

@@ -171,8 +171,7 @@ class TaskEntry(Value, frozen=True, dict=True):
                 return "cut short" + (f": {self._describe_work()}" if open_work else "")
         if self.state and self.state.queue.messages and self.state.last_end is None:
             return "stopped before it started"
-        ended = STATUSES.get(self.info.status, self.info.status)
-        return f"{ended} · open in a terminal or page" if self.writer else ended
+        return STATUSES.get(self.info.status, self.info.status)
 
     @property
     def _title(self) -> str:
