@@ -63,6 +63,7 @@ def test_each_task_is_in_the_group_of_what_it_needs(name: str) -> None:
     info = replace(make_info("t"), status="error" if end(StopReason.ERROR) in events else "unfinished")
     row = TaskEntry(info, fold_events(numbered), writer).row
     assert (row.group, row.activity, row.asked) == (group, activity, asked)
+    assert row.changed_at == info.changed_at  # as in all other lists
     assert row.can_resume is (not writer and group in (Group.CUT_SHORT, Group.NEEDS_YOU))
 
 

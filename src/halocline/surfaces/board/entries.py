@@ -116,10 +116,6 @@ class TaskEntry(Value, frozen=True, dict=True):
             return Asked.APPROVAL
         return Asked.PLAN if find_waiting_plan(state) else Asked.ANSWER
 
-    @property
-    def changed_at(self) -> float:
-        return max(self.info.changed_at, self.state.last_at if self.state else 0.0)
-
     @cached_property
     def row(self) -> BoardRow:
         """The task as it is shown."""
@@ -136,7 +132,7 @@ class TaskEntry(Value, frozen=True, dict=True):
             info.workspace,
             model,
             self._cost,
-            self.changed_at,
+            info.changed_at,
             _one_line(" ".join(known)).lower(),
             reply=_find_reply(state),
             worktree=worktree,
@@ -234,7 +230,7 @@ def _one_line(text: str) -> str:
 
 def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:
     """Sort tasks into their groups, the latest first, each before its sub-agents."""
-    newest = sorted(entries, key=lambda entry: entry.changed_at, reverse=True)
+    newest = sorted(entries, key=lambda entry: entry.info.changed_at, reverse=True)
     below: dict[str, list[TaskEntry]] = {}
     for entry in newest:
         below.setdefault(entry.info.parent, []).append(entry)
