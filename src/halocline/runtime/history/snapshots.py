@@ -205,15 +205,15 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
     return ends[-1] if ends else 1
 
 
-def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
-    """Yield the points worth rewinding to, in order."""
-    name = "the turn"
+def list_points(events: Sequence[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
+    """Yield the points worth rewinding to, in order; that before the first change, unless its turn changed nothing."""
+    name, idle = "the turn", _find_idle(events)
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
                 name = f"“{(text := _first_line(content))[:80]}”"
                 yield SnapshotPoint(event.seq, event.at, "prompt", text, f"before {name}")
-            case ev.CheckpointTaken(label=label, root=""):
+            case ev.CheckpointTaken(label=label, root="") if event.seq not in idle:
                 yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))
             case ev.TurnEnded(reason=reason):
                 yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), f"the end of {name}")
@@ -223,6 +223,22 @@ def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
             case ev.CheckpointRestored(changed=changed):
                 text = f"files restored: {len(changed)} changed"
                 yield SnapshotPoint(event.seq, event.at, "back", text, "just after files were restored")
+
+
+def _find_idle(events: Iterable[ev.DurableEvent]) -> set[int]:
+    """Return the first checkpoint of a task if its turn ended without a change: it was taken for a call that failed."""
+    idle, first, is_changed = set[int](), 0, False
+    for event in events:
+        match event:
+            case ev.TurnStarted():
+                first, is_changed = 0, False
+            case ev.CheckpointTaken(label=label, root="") if label in ("", FIRST):
+                first = event.seq
+            case ev.CheckpointTaken() | ev.FileChanged() | ev.FilesChangedOutside():
+                is_changed = True
+            case ev.TurnEnded() if not is_changed:
+                idle.add(first)
+    return idle
 
 
 def name_checkpoint(label: str) -> str:
