@@ -117,11 +117,12 @@ class Failure(Fact, frozen=True):
 
 
 class EndFact(Fact, frozen=True):
-    """The end of the newest turn."""
+    """The end of the newest turn that the model sees. `failed` is as in `TurnEnded`."""
 
     seq: int
     reason: StopReason
     text: str
+    failed: tuple[str, ...] = ()
 
 
 Activity = Literal["", "model", "thinking", "writing", "tool", "retry"]

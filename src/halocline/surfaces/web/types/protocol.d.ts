@@ -525,11 +525,12 @@ export interface Efforts {
   usual_budget?: number | null
 }
 
-/** The end of the newest turn. */
+/** The end of the newest turn that the model sees. `failed` is as in `TurnEnded`. */
 export interface EndFact {
   seq: number
   reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error"
   text: string
+  failed?: Array<string>
 }
 
 export interface ErrorRow {
@@ -619,9 +620,10 @@ export interface FolderListing {
   checkpoints_off: string
 }
 
-/** Without a path: the home folder. */
+/** Without a path: the home folder. A relative one is from the folder `base`. */
 export interface FolderQuery {
   path?: string
+  base?: string
   hidden?: boolean
 }
 
@@ -1843,7 +1845,7 @@ export interface TaskFacts {
   left?: Array<[number, number]>
 }
 
-/** One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None if unknown. */
+/** One task. `status` is the last stop reason, `unfinished`, or one of the two below; `cost` (US dollars) is None if unknown. */
 export interface TaskInfo {
   task: string
   title: string
@@ -1864,6 +1866,8 @@ export interface TaskInfo {
   parent?: string
   folder_mark?: string
   former?: string
+  end?: number
+  stood?: string
 }
 
 /** Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds. */

@@ -9,6 +9,8 @@ const ENDS = '\x03'
 
 export const STATUS = {
   end_turn: ['done', 'Done'],
+  partly: ['', 'Partly done'],
+  rewound: ['', 'Rewound'],
   error: ['failed', 'Failed'],
   cancelled: ['', 'Stopped'],
   unfinished: ['', 'Unfinished'],

@@ -14,13 +14,15 @@ const STALL = 20
 /** The share of the window from which the header shows how full it is. */
 const RINGS_FROM = 0.5
 
+const ENDS = { error: 'Failed', cancelled: 'Stopped' }
+const describeDone = ({ failed }) => (failed.length ? `Done, but ${failed.join(' and ')} failed` : 'Done')
+
 /** State, subject and time, never a bare spinner. Without a connection, progress is unknown. */
 function activity(f, now) {
   if (f.running && standing.value !== 'open') return 'Disconnected: progress unknown'
   if (f.waiting.length) return f.waiting[0].kind === 'question' ? 'Has a question' : 'Needs your approval'
   if (f.cutOff) return 'Interrupted when its process ended. Send a message to continue.'
-  if (!f.running)
-    return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
+  if (!f.running) return f.last ? (ENDS[f.last.reason] ?? describeDone(f.last)) : f.rewinds.length ? 'Rewound' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activity_since || f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
   if (f.activity === 'retry') {
@@ -39,7 +41,7 @@ const dot = (f) =>
       ? 'runs'
       : f.last?.reason === 'error'
         ? 'failed'
-        : f.last?.reason === 'end_turn'
+        : f.last?.reason === 'end_turn' && !f.last.failed.length
           ? 'done'
           : ''
 
