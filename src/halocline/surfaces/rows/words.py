@@ -256,6 +256,8 @@ def describe_decision(approval: Approval) -> str:
     """The decision about a call, and who made it."""
     if approval.by == "message":
         return "answered with a message"
+    if approval.by == "interrupt":
+        return "not decided"
     return f"{_DECISIONS[approval.decision] if approval.decision else ''} by {approval.by}"
 
 

@@ -186,7 +186,7 @@ def _ask_approval(f: TaskFacts, e: ev.ApprovalRequested) -> TaskFacts:
 
 
 def _resolve_approval(f: TaskFacts, e: ev.ApprovalResolved) -> TaskFacts:
-    decision = DecisionFact(e.request, e.by, e.client, e.decision, e.at)
+    decision = DecisionFact(e.seq, e.request, e.by, e.client, e.decision, e.at)
     return replace(_settle(f, e.request), decided=(*f.decided, decision))
 
 

@@ -82,6 +82,7 @@ class QueuedFact(Fact, frozen=True):
 
 
 class DecisionFact(Fact, frozen=True):
+    seq: int
     request: str
     by: str
     client: str

@@ -441,6 +441,7 @@ export interface ContextReport {
 }
 
 export interface DecisionFact {
+  seq: number
   request: string
   by: string
   client: string
@@ -1845,7 +1846,7 @@ export interface TaskFacts {
   left?: Array<[number, number]>
 }
 
-/** One task. `status` is the last stop reason, `unfinished`, or one of the two below; `cost` (US dollars) is None if unknown. */
+/** One task. `status` is the last stop reason, `unfinished`, or one of the two below. */
 export interface TaskInfo {
   task: string
   title: string
