@@ -94,6 +94,12 @@ def test_a_row_names_the_repository_of_its_worktree_and_the_tasks_that_it_waits_
     assert "shop ⎇ w" in text
 
 
+def test_the_latest_words_of_a_task_are_its_last_line_with_words_without_markdown() -> None:
+    said = ev.AssistantMessageCompleted(AssistantMessage((Text("Look:\n\nAll **tests pass**:\n\n```\n---\n```\n"),)))
+    numbered = (replace(event, seq=at, at=1.0, task="t") for at, event in enumerate((START, PROMPT, said), 1))
+    assert TaskEntry(make_info("t"), fold_events(numbered)).row.reply == "All tests pass:"
+
+
 def test_a_filter_finds_words_in_what_is_known_of_a_task() -> None:
     info = TaskInfo("261130-1-k4ru", "Mend the Parser", "/code/shop", "vendor/opus", 0.0, 0.0, "end_turn", 0)
     row = TaskEntry(info, worktree="side").row

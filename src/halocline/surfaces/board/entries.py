@@ -1,5 +1,6 @@
 """One task on the board: its group, what it does or waits for, and its facts. Pure; terminal and page show these."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -14,7 +15,7 @@ from halocline.protocol.state.state import PROCESS_ENDED, State
 from halocline.protocol.values import Value
 from halocline.surfaces.board.worktrees import WorktreeState
 from halocline.surfaces.figures import STATUSES, context_left, format_money, model_name
-from halocline.surfaces.rows.words import UNSTARTED, find_subject
+from halocline.surfaces.rows.words import UNSTARTED, find_subject, strip_markdown
 from halocline.surfaces.sanitize import clean
 
 UNKNOWN = "–"
@@ -191,7 +192,7 @@ class TaskEntry(Value, frozen=True, dict=True):
             case Asked.PLAN:
                 return "its plan waits for you"
         questions = state.pending.questions
-        return f"asks: {_one_line(questions[0].question)}" if questions else "waits for you"
+        return f"asks: {_one_line(strip_markdown(questions[0].question))}" if questions else "waits for you"
 
     def _describe_work(self) -> str:
         state = self.state
@@ -217,10 +218,11 @@ def _is_cut_short(state: State) -> bool:
 
 
 def _find_reply(state: State | None) -> str:
-    """Return the last line of what the model said last."""
+    """Return the last line of what the model said last, without Markdown."""
     for message in reversed(state.messages if state else ()):
-        if isinstance(message, AssistantMessage) and (lines := message.text.strip().splitlines()):
-            return _one_line(lines[-1])
+        lines = message.text.splitlines() if isinstance(message, AssistantMessage) else []
+        if words := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
+            return _one_line(strip_markdown(words))
     return ""
 
 

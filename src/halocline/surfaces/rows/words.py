@@ -326,3 +326,16 @@ def first_words(text: str) -> str:
     """The beginning of a text's first line."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
+_OPENS = re.compile(r"^(?:\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+)+")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_MARKED = re.compile(r"(?<![\w*_`~])(\*{1,3}|_{1,3}|`+|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_`~])")
+
+
+def strip_markdown(line: str) -> str:
+    """Return a line of Markdown as plain text, for places that draw none."""
+    line = _LINK.sub(r"\1", _OPENS.sub("", line))
+    while (bare := _MARKED.sub(r"\2", line)) != line:
+        line = bare
+    return line
