@@ -11,6 +11,7 @@ import { approveCall, setDraft, draftOf, openForm } from './approve.js'
 import { approveAll, labelAll } from './approve-ahead.js'
 import { Decision } from './decision.js'
 import { Wanted } from './decision-foot.js'
+import { Options } from './question.js'
 import { isInView, useOutOfView } from './in-view.js'
 import { useFocusAfter } from './focus-after.js'
 import { isGrave } from './explanation.js'
@@ -123,21 +124,7 @@ function Asked({ task, first, armed, more }) {
       <div class="asked grow" tabindex="0"><${Markdown} text=${first.question} /></div>
       <span class="soft">${more}</span>
     </div>
-    ${
-      first.options?.length > 0 &&
-      html`<div class="row">
-        ${first.options.map(
-          (option, at) => html`<button
-            key=${at}
-            class="button option"
-            disabled=${!armed}
-            onClick=${() => isDeliberate() && answerQuestion(task, first.request, option)}
-          >
-            ${at < 9 && html`<kbd class="key-here" aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
-          </button>`,
-        )}
-      </div>`
-    }
+    <${Options} task=${task} asked=${first} armed=${armed} />
     <p class="soft tiny">Or type an answer below.</p>
   </section>`
 }

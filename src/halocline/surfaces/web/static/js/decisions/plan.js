@@ -10,6 +10,8 @@ import { Words } from './hunks.js'
 const GO = 'The plan is approved. Carry it out.'
 /** The approval modes to go on in, the safest first. */
 const MODES = { ask: 'and ask before changes', 'accept-edits': 'and accept edits', auto: 'in auto mode' }
+/** True for an answer to a plan with choices that approves it. */
+export const approvesPlan = (option) => Object.values(MODES).some((words) => option === `Approve the plan, ${words}`)
 const sendPrompt = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
 
 /** The headings of a plan, which comments can refer to. Pure. */

@@ -16,7 +16,7 @@ const filter = signal('')
 const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 const taskMenu = signal(null)
-const loadTaskMenu = definePart(() => import('./task-menu.js'))
+const loadTaskMenu = definePart(() => import('../files/task-menu.js'))
 const PAGES = [
   ['board', 'Board', 'list'],
   ['history', 'History', 'clock'],

@@ -8,8 +8,11 @@ import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
 import { describeCost } from '../state/task.js'
+import { definePart } from '../lib/parts.js'
+import { Lazy } from '../widgets/lazy.js'
 import { MenuButton } from '../widgets/menu-button.js'
 
+const loadMenu = definePart(() => import('../files/task-menu.js'))
 const STALL = 20
 /** The share of the window from which the header shows how full it is. */
 const RINGS_FROM = 0.5
@@ -84,6 +87,27 @@ function Worktree({ id }) {
   )
 }
 
+/** What one rarely does with a task: rename, print, export, delete. */
+function More({ task, title }) {
+  const [place, setPlace] = useState(null)
+  const open = ({ currentTarget: from }) => {
+    const { left: x, bottom: y } = from.getBoundingClientRect()
+    setPlace({ from, x, y })
+  }
+  const info = { task: task.id, title, favourite: task.facts.favourite }
+  return html`<button
+      class="icon-button"
+      aria-haspopup="menu"
+      aria-expanded=${Boolean(place)}
+      aria-label="More actions for this task"
+      title="Rename, print, export…"
+      onClick=${open}
+    >
+      <${Icon} name="more" />
+    </button>
+    ${place && html`<${Lazy} load=${loadMenu} info=${info} ...${place} onClose=${() => setPlace(null)} />`}`
+}
+
 export function Header({ task }) {
   task.version.value
   const f = task.facts
@@ -125,7 +149,7 @@ export function Header({ task }) {
         ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
       </div>
       <button
-        class=${classes('chip meter', share < RINGS_FROM && 'wide-only')}
+        class="chip meter"
         onClick=${() => openSheet('context', { task })}
         title="Context and cost"
         aria-label=${`Context ${filled}${isPriced ? `, cost ${cost}` : ''}`}
@@ -135,7 +159,7 @@ export function Header({ task }) {
           html`<span class=${classes('ring', share > 0.8 && 'full')} style=${{ '--share': share }} aria-hidden="true"></span>
             ${filled}`
         }
-        ${isPriced ? html`<span class="wide-only">${cost}</span>` : share < RINGS_FROM && html`<span class="wide-only">${tokens(f.context)} tokens</span>`}
+        ${isPriced ? html`<span class=${classes(share >= RINGS_FROM && 'wide-only')}>${cost}</span>` : share < RINGS_FROM && `${tokens(f.context)} tokens`}
       </button>
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}
@@ -170,6 +194,7 @@ export function Header({ task }) {
       >
         <${Icon} name="undo" />
       </button>
+      <${More} task=${task} title=${title} />
     </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} step=${f.step} />`}
     ${
