@@ -14,6 +14,8 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 _WORKS = {"Edit": "edit", "Create": "creation", "Write": "writing", "Delete": "removal", "Patch": "patch"}
+LONGEST = 80
+"""Characters of a prompt that name it."""
 CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
@@ -211,7 +213,8 @@ def list_points(events: Sequence[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                name = f"“{(text := _first_line(content))[:80]}”"
+                text = _first_line(content)
+                name = f"“{text if len(text) <= LONGEST else f'{text[:LONGEST]}…'}”"
                 yield SnapshotPoint(event.seq, event.at, "prompt", text, f"before {name}")
             case ev.CheckpointTaken(label=label, root="") if event.seq not in idle:
                 yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))

@@ -227,7 +227,7 @@ def _find_reply(state: State | None) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(clean(text[:LONGEST]).split())
+    return " ".join(clean(text[:LONGEST]).split()) + "…" * (len(text) > LONGEST)
 
 
 def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:

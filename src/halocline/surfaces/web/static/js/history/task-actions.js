@@ -2,7 +2,7 @@
 import { html } from '../lib/ui.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, toast } from '../state/store.js'
-import { DAYS, MONTHS, count, shown } from '../lib/format.js'
+import { count, DAYS, MONTHS, shown, truncate } from '../lib/format.js'
 
 const STARTS = '\x02'
 const ENDS = '\x03'
@@ -65,7 +65,7 @@ export async function discard(infos, changed) {
     }
   }
   if (gone.length) {
-    const what = gone.length === 1 ? `‘${titleOf(gone[0]).slice(0, 60)}’` : count(gone.length, 'task')
+    const what = gone.length === 1 ? `‘${truncate(titleOf(gone[0]), 60)}’` : count(gone.length, 'task')
     toast(`Deleted ${what}.`, { undo: () => bringBack(gone, changed), seconds: 15 })
   }
   refresh()

@@ -4,7 +4,7 @@ import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { draftOf, putBack } from '../lib/preferences.js'
 import { announcement, closeSheet, complain, go, toast, written } from '../state/store.js'
-import { clock, count, short, shown, when } from '../lib/format.js'
+import { clock, count, short, shown, truncate, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Compared, countChanges, NOTHING, Refusal, useQuery, Will } from './restore-preview.js'
@@ -35,7 +35,7 @@ function targetOf(task, seq, checkpoint) {
   return {
     to: seq,
     at: prompt?.at ?? 0,
-    label: prompt ? `before “${prompt.text.split('\n', 1)[0].slice(0, 80)}”` : 'an earlier point',
+    label: prompt ? `before “${truncate(prompt.text.split('\n', 1)[0], 80)}”` : 'an earlier point',
   }
 }
 

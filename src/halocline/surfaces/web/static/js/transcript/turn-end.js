@@ -1,7 +1,7 @@
 // The end of a turn: why it ended and what it cost, or the error that ended it; then what one may do next.
 import { html, classes } from '../lib/ui.js'
 import { complain, go, openSheet, reviewOpen } from '../state/store.js'
-import { count, money, seconds, shown } from '../lib/format.js'
+import { count, money, seconds, shown, truncate } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { CopyButton } from '../lib/code.js'
 import { Time } from '../widgets/elapsed.js'
@@ -77,7 +77,7 @@ function tryAgain(task) {
 
 /** A command that ran after the last edit, with how it ended. */
 const Command = ({ one }) =>
-  html`<li><code>${shown(one.command.length > 200 ? one.command.slice(0, 199) + '…' : one.command)}</code> ${shown(one.own ? 'by you' : '')} ${shown(one.end ?? '')}</li>`
+  html`<li><code>${shown(truncate(one.command, 200))}</code> ${shown(one.own ? 'by you' : '')} ${shown(one.end ?? '')}</li>`
 
 /** What the log proves about the turn's work: what it changed, what ran after the last edit, what is missing. */
 function Proof({ evidence }) {
@@ -92,7 +92,7 @@ function Proof({ evidence }) {
       changed.length > 0 &&
       html`<details class="tiny soft">
         <summary>
-          ${count(changed.length, 'file')} changed${last ? html`, then <code>${shown(last.command.slice(0, 60))}</code>${last.end ? ` (${last.end})` : ''}` : ''}
+          ${count(changed.length, 'file')} changed${last ? html`, then <code>${shown(truncate(last.command, 60))}</code>${last.end ? ` (${last.end})` : ''}` : ''}
           ${!denied.length && unchecked.length > 0 ? ` · not checked: ${shown(unchecked.join('; '))}` : ''}
         </summary>
         ${list(
