@@ -146,6 +146,16 @@ async def test_an_address_comes_to_the_same_server_with_v1_at_its_end_and_withou
     assert (refused.connection.accepted, refused.base_url) == (False, f"{host}/v1")
 
 
+async def test_a_model_of_the_settings_that_no_list_has_is_said_to_be_unlisted(
+    machine: Machine, open_server: ModelServer
+) -> None:
+    url = open_server.url("openai")
+    own = f'model = "openai-compatible/mine"\n[providers.openai-compatible]\nbase_url = "{url}"\nlocal = true\n'
+    machine.home.settings.write_text(own)
+    models = await ModelService(machine.assembly()).list_models()
+    assert [model.name for model in models if model.unlisted] == ["openai-compatible/mine"]
+
+
 async def test_the_prices_and_windows_of_such_a_server_are_unknown_and_not_nothing(
     machine: Machine, open_server: ModelServer
 ) -> None:

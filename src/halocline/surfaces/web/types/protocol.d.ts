@@ -1215,6 +1215,7 @@ export interface OfferedModel {
   leaving?: boolean
   key_source?: string
   plugin?: string
+  unlisted?: boolean
 }
 
 export interface OwnNote {
