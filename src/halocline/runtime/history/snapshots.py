@@ -8,7 +8,7 @@ from halocline.checkpoints.saved import AFTER, BEFORE, FIRST, FOUND
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ToolKind
-from halocline.protocol.messages import Text, UserPart
+from halocline.protocol.messages import CONTINUE, Note, Text, UserPart
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
@@ -283,4 +283,7 @@ def _list_current(events: Sequence[ev.DurableEvent]) -> set[int]:
 
 def _first_line(content: tuple[UserPart, ...]) -> str:
     words = "".join(part.text for part in content if isinstance(part, Text))
-    return " ".join(words.split())
+    wordless = (
+        "[continue]" if any(isinstance(part, Note) and part.source == CONTINUE for part in content) else "[image]"
+    )
+    return " ".join(words.split()) or wordless

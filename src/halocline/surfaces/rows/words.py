@@ -13,6 +13,7 @@ from halocline.protocol.file_names import PATCH_SECTION
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
 from halocline.protocol.left_out import show_gaps
 from halocline.protocol.messages import (
+    CONTINUE,
     PASTED,
     PICTURE,
     PIPED,
@@ -108,6 +109,7 @@ def _name_parts(content: tuple[UserPart, ...], typed: str) -> Iterable[str]:
         name = f"[piped in: {_text_lines(note.text)}]" if note.source == PIPED else _note_label(note)
         if name not in typed and not (note.source == PASTED and "://" in name):  # an address is in the text as a place
             yield name.replace(" from the user]", "]")
+    yield from ["[continue]"] * any(isinstance(part, Note) and part.source == CONTINUE for part in content)
     unnamed = sum(isinstance(part, Image) for part in content) - sum(note.source == PICTURE for note in notes)
     yield from ["[image]"] * unnamed
 

@@ -250,3 +250,25 @@ async def test_the_cost_of_a_task_and_its_menu_are_in_its_header_at_every_width(
         assert not await screen.scrolls_sideways()
         await screen.page.keyboard.press("Escape")
         await menu.wait_for(state="detached")
+
+
+async def test_a_button_that_continues_puts_no_words_into_the_mouth_of_the_person(server, opened):
+    server.model({"text": "…", "fault": "auth"}, {"text": "Hello.", "expect": "Continue where you left off."})
+    await server.start()
+    screen = await opened(width=390)
+    await screen.say("Greet me.")
+    await screen.page.get_by_role("button", name="Continue", exact=True).click()
+    await screen.sees("Hello.", ".reply")
+    prompts = [
+        await one.locator(".prompt-text, .attached-name").all_inner_texts()
+        for one in await screen.page.locator(".prompt").all()
+    ]
+    assert prompts == [["Greet me."], ["[continue]"]]
+    await screen.page.get_by_role("button", name="Try another model…").last.click()
+    await screen.page.locator(".pick").first.click()
+    edited = screen.page.locator("dialog textarea")
+    await edited.wait_for()
+    assert await edited.input_value() == ""
+    await screen.page.keyboard.press("Escape")
+    await screen.page.get_by_role("button", name="Rewind", exact=True).click()
+    await screen.sees("Before “[continue]”", "dialog")
