@@ -329,6 +329,7 @@ export interface CommitPlan {
   uncommitted: Uncommitted
   ours: Array<string>
   message: string
+  shared?: Array<string>
 }
 
 /** A new commit, and the output of git and its hooks. */
