@@ -157,7 +157,7 @@ async def _find_changed_before(workspace: Path, paths: Sequence[str], edits: Seq
     def is_committed(path: str) -> bool:
         data = committed.get(path, b"")
         forms = (data, data.replace(b"\n", b"\r\n"))  # git may have changed the ends of lines
-        return path in committed and before[path] in map(blob_reference, forms)
+        return path in committed and before[path] in [blob_reference(form) for form in forms]
 
     return {path for path in known if not is_committed(path)}
 
