@@ -93,3 +93,9 @@ def test_the_page_has_no_words_of_our_own() -> None:
     modules = (path.stem for path in list_scripts())
     counts = Counter(word for name in (*list_functions(), *modules) for word in {*words_of(name.replace("-", "_"))})
     assert {word: counts[word] for word in table if counts[word]} == OWN_WORDS
+
+
+def test_a_text_that_is_shown_in_part_says_so() -> None:
+    cut = re.compile(r"shown\([^`;]*?\.slice\(0, (?!end\b)")
+    lines = {f"{path.name}: {line.strip()}" for path in list_scripts() for line in path.read_text("utf-8").splitlines()}
+    assert [line for line in lines if cut.search(line)] == [], "use `truncate` of lib/format.js"

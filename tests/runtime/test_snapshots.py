@@ -2,9 +2,17 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from halocline.protocol.events import CheckpointRestored, CheckpointTaken, DurableEvent, FileChanged, TurnStarted
+from halocline.protocol.events import (
+    CheckpointRestored,
+    CheckpointTaken,
+    DurableEvent,
+    FileChanged,
+    TurnEnded,
+    TurnStarted,
+)
 from halocline.protocol.events.rewind import RootRestored
-from halocline.runtime.history.snapshots import checkpoint_at, name_checkpoint
+from halocline.protocol.messages import StopReason, Text
+from halocline.runtime.history.snapshots import checkpoint_at, list_points, name_checkpoint
 
 EDIT = FileChanged(path="a.txt", before=None, after=None, cause="edit_file")
 FIRST, SECOND = CheckpointTaken(checkpoint="first", label="Start"), CheckpointTaken(checkpoint="second", label="later")
@@ -73,3 +81,16 @@ def test_edits_that_were_undone_one_by_one_name_no_checkpoint() -> None:
 )
 def test_a_checkpoint_is_named_as_the_place_that_a_rewind_leads_to(label: str, place: str) -> None:
     assert name_checkpoint(label) == place
+
+
+@pytest.mark.parametrize("change", [EDIT, replace(SECOND, label="npm test"), None])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_the_point_before_the_first_change_is_listed_unless_its_turn_changed_nothing(
+    change: DurableEvent | None, is_late: bool
+) -> None:
+    both = [FIRST, *([change] if change else [])]
+    turn, end = TurnStarted((Text("go"),)), TurnEnded(StopReason.END_TURN)
+    events = numbered(turn, *(reversed(both) if is_late else both), end, turn, EDIT)
+    places = [point.place for point in list_points(events)]
+    assert ("just before the first change" in places) is (change is not None)
+    assert places[0] == "before “go”"

@@ -134,6 +134,28 @@ async def test_a_server_that_was_connected_is_found_by_all(machine: Machine, ser
     assert await found.accounts.list_models("openai-compatible") == ["tiny-2", "tiny-1"]
 
 
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/"])
+async def test_an_address_comes_to_the_same_server_with_v1_at_its_end_and_without(
+    machine: Machine, server: ModelServer, end: str
+) -> None:
+    accounts = Client(Controller(machine.assembly()), "test").models.accounts
+    host = server.url("openai").removesuffix("/v1")
+    found = await try_server(accounts, "openai-compatible", f"{host}{end}", KEY)
+    refused = await try_server(accounts, "openai-compatible", f"{host}{end}", f"{KEY}x")
+    assert (found.base_url, found.connection.failure) == (f"{host}/v1", "")
+    assert (refused.connection.accepted, refused.base_url) == (False, f"{host}/v1")
+
+
+async def test_a_model_of_the_settings_that_no_list_has_is_said_to_be_unlisted(
+    machine: Machine, open_server: ModelServer
+) -> None:
+    url = open_server.url("openai")
+    own = f'model = "openai-compatible/mine"\n[providers.openai-compatible]\nbase_url = "{url}"\nlocal = true\n'
+    machine.home.settings.write_text(own)
+    models = await ModelService(machine.assembly()).list_models()
+    assert [model.name for model in models if model.unlisted] == ["openai-compatible/mine"]
+
+
 async def test_the_prices_and_windows_of_such_a_server_are_unknown_and_not_nothing(
     machine: Machine, open_server: ModelServer
 ) -> None:

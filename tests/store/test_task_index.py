@@ -301,6 +301,21 @@ def test_tasks_are_chosen_by_folder_model_tag_mark_time_and_end(tasks):
     assert tasks.names(tags=frozenset({"later", "x"})) == tasks.names(workspace="/other") == []
 
 
+def test_a_task_is_done_only_while_an_end_at_which_nothing_had_failed_stands(tasks):
+    def status():
+        return [info.status for info in tasks.find()]
+
+    tasks.write("a", prompt("x"), ev.TurnEnded(StopReason.END_TURN, failed=("the last edit",)))
+    assert status() == ["partly"]
+    tasks.write("a", prompt("y"), end())
+    ended = tasks.find()[0].end
+    for to, then in ((2, "rewound"), (ended, "end_turn"), (ended - 1, "rewound"), (3, "rewound")):
+        tasks.write("a", ev.ConversationRestored(to=to))
+        assert status() == [then]
+    tasks.write("a", prompt("z"))
+    assert status() == ["unfinished"]
+
+
 def test_tasks_are_sorted_by_what_was_asked_for(tasks):
     tasks.write("a", prompt("x" * 5000), cost(1.0, tokens=5))
     tasks.write("b", prompt("x"), cost(2.0, tokens=3))

@@ -123,11 +123,11 @@ def test_a_summary_says_first_what_was_asked_decided_changed_and_proved_and_lead
     diff = Diff("x.py", "@@ -1 +1,2 @@\n-old\n+new\n+more\n", 2, 1)
     edit = r.CallRow("c1", "edit", "Edit x.py", ToolKind.EDIT, CallStatus.COMPLETED, diffs=(diff,))
     refused = r.CallRow("c2", "edit", "Edit y.py", ToolKind.EDIT, CallStatus.REJECTED, approval=no)
-    end = r.TurnEndRow(StopReason.END_TURN, evidence=Evidence(not_checked=("no test ran",)))
+    end = r.TurnEndRow(StopReason.END_TURN, evidence=Evidence(not_checked=("no test ran", "`x<y` still runs")))
     made = page(r.PromptRow("Mend it", 2), edit, refused, end)
     places = {attrs["id"] for _, attrs in made.tags if "id" in attrs}
     assert [attrs["href"] for attrs in made.of("a")] == ["#e2", "#call-c2", "#call-c1"]
     assert places == {"e2", "call-c1", "call-c2"}
     summary = made.text[made.text.index("Asked") : made.text.index("Prompt")]
-    for said in ("Mend it", "Edit y.py: rejected by user · not that one", "x.py +2 −1", "no test ran"):
+    for said in ("Mend it", "Edit y.py: rejected by user · not that one", "x.py +2 −1", "no test ran; x<y still runs"):
         assert said in summary

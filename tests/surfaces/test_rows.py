@@ -23,6 +23,7 @@ from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.calls import LIVE_OUTPUT, propose_call
 from halocline.surfaces.rows.fold import AT_ONCE, fold_event, rows_of, transcript_of
 from halocline.surfaces.rows.transcript import Transcript, is_settled
+from halocline.surfaces.rows.words import describe_decision, strip_markdown
 from halocline.task.log import read_log
 from halocline.tools.toolset import every_tool
 
@@ -454,3 +455,24 @@ def test_what_an_agent_asks_has_a_row_of_its_own_that_ends_with_the_decision():
     for choice, status in ((Choice.ALLOW_ONCE, CallStatus.COMPLETED), (Choice.REJECT_ONCE, CallStatus.REJECTED)):
         decided = ev.ApprovalResolved("c.r1", "c.call_1", choice, "user", agent="alpha")
         assert [row.status for row in rows_of([asked, decided])] == [status]
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("All **tests pass**", "All tests pass"),
+        ("> - see [the *guide*](https://x.org/a_b) and `make test`.", "see the guide and make test."),
+        ("## ***Done***: ~~no~~ __yes__", "Done: no yes"),
+        ("1. 2 * 3 * 4 = snake_case_name and *args, **kwargs", "2 * 3 * 4 = snake_case_name and *args, **kwargs"),
+    ],
+)
+def test_a_line_of_markdown_is_plain_text_where_none_is_drawn(line: str, plain: str) -> None:
+    assert strip_markdown(line) == plain
+
+
+def test_a_request_that_ended_with_its_turn_was_not_decided_by_anyone() -> None:
+    asked = ev.ApprovalRequested("r", "c1", "execute_command", "make", ToolKind.EXECUTE, "asks", (), agent="helper")
+    (row,) = rows_of([asked, ev.ApprovalResolved("r", "c1", Choice.REJECT_ONCE, "interrupt", agent="helper")])
+    assert isinstance(row, r.CallRow)
+    assert row.approval
+    assert (row.status, describe_decision(row.approval)) == (CallStatus.CANCELLED, "not decided")

@@ -25,6 +25,7 @@ from halocline.surfaces.cli.commands.tasks.stats import _format_amount
 from halocline.surfaces.cli.plain.json_results import Result
 from halocline.surfaces.editor.status import _describe_task
 from halocline.surfaces.export.task import Form, export_task
+from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.slash.status import _describe_cost
 from halocline.surfaces.terminal.application.status_bar import status_facts
 from halocline.surfaces.terminal.drawing.task_line import task_line
@@ -48,6 +49,7 @@ STORIES: dict[str, Log] = {
     "a model without a price": (*BEGUN, STEP, reported(None), REPLY, DONE),
     "one beside a free model": (*BEGUN, STEP, reported(0.0), REPLY, STEP, reported(None), REPLY, DONE),
     "a request that was interrupted": (*BEGUN, STEP, ev.TurnEnded(StopReason.CANCELLED)),
+    "a request that failed": (*BEGUN, STEP, ev.TurnEnded(StopReason.ERROR)),
 }
 PARTLY: Log = (*BEGUN, STEP, reported(0.25), REPLY, STEP, reported(None), REPLY, DONE)
 FREE: Log = (*BEGUN, STEP, reported(0.0), REPLY, DONE)
@@ -121,6 +123,9 @@ SURFACES: dict[str, Callable[[Log], str]] = {
         f"cost {make_usage(1, 1, fold_events(log).budget.known_cost).cost}"
     ),
     "surfaces/web/static/js/transcript/task-header.js: the page": facts_of,
+    "surfaces/web/static/js/transcript/turn-end.js: the page": lambda log: run_page(
+        f"money({json.dumps(rows_of(log)[-1].cost)})"  # type: ignore[union-attr]
+    ),
     "surfaces/web/static/js/history/history.js: the page": lambda log: run_page(
         f"money(knownCost({json.dumps(msgspec.to_builtins(info_of(log)))}))"
     ),
@@ -175,7 +180,6 @@ OTHERS = {
     "surfaces/terminal/drawing/call_cards.py",  # sub-agents: costs above zero only
     "surfaces/terminal/drawing/activity_line.py",
     "surfaces/web/static/js/transcript/subagent-lanes.js",
-    "surfaces/web/static/js/transcript/turn-end.js",  # the cost of the row, which is in Markdown, too
     "surfaces/web/static/js/history/task-preview.js",  # as in the list beside it
     "surfaces/web/static/js/shell/context-sheet.js",  # as in the header
     "surfaces/cli/commands/tasks/manage.py",  # `halo tasks show`: as in an export

@@ -49,6 +49,17 @@ async def list_uncommitted(workspace: Path) -> Uncommitted:
     return Uncommitted(branch, files, _find_operation(repository.folder), run_by_commit(repository))
 
 
+async def read_committed(workspace: Path, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of these files in the newest commit; those that it does not have are left out."""
+    found: dict[str, bytes] = {}
+    async with open_view(workspace) as view:
+        for path in paths:
+            answer = await view.run("cat-file", "blob", f"HEAD:{view.repository.prefix}{path}")
+            if answer.code == 0:
+                found[path] = answer.output
+    return found
+
+
 async def commit_files(
     workspace: Path, paths: Sequence[str], message: str, environment: ChildEnvironment, runs: Sequence[str]
 ) -> Committed:

@@ -13,6 +13,8 @@ FINAL_ANSWER = "final_answer"
 
 PASTED, PIPED, PICTURE = "pasted", "piped", "picture"
 """Sources of notes that come from a person: long text that they pasted or piped in, and captions of images."""
+CONTINUE = "continue"
+"""Source of a note in place of a prompt: a person pressed a button that continues, and typed nothing."""
 FILE, FOLDER = "file", "folder"
 """Sources of notes with what a person mentioned."""
 

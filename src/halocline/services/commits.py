@@ -13,9 +13,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.git.commit import commit_files, list_uncommitted
+from halocline.git.commit import commit_files, list_uncommitted, read_committed
 from halocline.git.pull_request import TOKENS, open_pull_request, plan_pull_request
 from halocline.git.push import plan_push, push_branch
+from halocline.ports.blobs import blob_reference
 from halocline.ports.revisions import (
     Committed as Committed,
     PullRequestPlan as PullRequestPlan,
@@ -38,16 +39,22 @@ SUBJECT = 68
 """Characters of the first line of a proposed message."""
 WIDTH = 72
 MOST_LINES = 12
+MOST_COMPARED = 40
+"""Files that are compared with the newest commit, each by a call of git."""
 LONGEST = 20_000
 """Characters of a message."""
 
 
 class CommitPlan(Value, frozen=True):
-    """The uncommitted files, the paths among them that the task changed, and a proposed message."""
+    """The uncommitted files, the paths among them that the task changed, and a proposed message.
+
+    `shared` are those of the task's that someone else changed, too: since then, or before it did.
+    """
 
     uncommitted: Uncommitted
     ours: tuple[str, ...]
     message: str
+    shared: tuple[str, ...] = ()
 
 
 class Committing:
@@ -63,16 +70,22 @@ class Committing:
         past = await asyncio.to_thread(self._time.past, task)
         workspace = self._workspace(task)
         found = await list_uncommitted(workspace)
-        changed = {event.path for event in past if isinstance(event, FileChanged)}
+        edits = [event for event in past if isinstance(event, FileChanged)]
+        changed, both = {event.path for event in edits}, set[str]()
         with suppress(HaloclineError):  # without checkpoints, only edits by tools are known
             compared = await self._time.compare(workspace, f"{task}@1")
-            changed |= {name for file in compared.files for name in (file.path, file.before) if name}
+            since = await self._time.plan(workspace, f"{task}@1")
+            names = {name for file in compared.files for name in (file.path, file.before) if name}
+            changed |= names - {*since.yours}
+            both = {*since.merges, *since.conflicts}
         info = self._tasks.info(task)
         title = (info.name or info.title) if info else ""
         ours = tuple(file.path for file in found.files if {file.path, str(workspace / file.path)} & changed)
+        earlier = await _find_changed_before(workspace, ours[:MOST_COMPARED], edits)
+        shared = tuple(path for path in ours if path in both or path in earlier)
         facts = gather_evidence(past)
         evidence = find_evidence(facts, whole=True).text
-        return CommitPlan(found, ours, propose_message(title, facts.report, evidence))
+        return CommitPlan(found, ours, propose_message(title, facts.report, evidence), shared)
 
     async def commit(self, task: str, paths: Sequence[str], message: str, runs: Sequence[str] = ()) -> Committed:
         """Commit these files of a task's workspace, whole; `runs` are the programs that were shown to the person.
@@ -132,6 +145,21 @@ class Committing:
         if not info or not os.path.isdir(info.workspace):
             raise UsageError("The folder of this task does not exist.", "Commit with git instead.")
         return Path(info.workspace)
+
+
+async def _find_changed_before(workspace: Path, paths: Sequence[str], edits: Sequence[FileChanged]) -> set[str]:
+    """Return the files that were not as in the newest commit when the task first edited them."""
+    first = {event.path: event.before for event in reversed(edits)}
+    before = {path: first.get(path, first.get(str(workspace / path), "")) for path in paths}
+    known = [path for path, content in before.items() if content]  # new files, and those that only commands changed
+    committed = await read_committed(workspace, known)
+
+    def is_committed(path: str) -> bool:
+        data = committed.get(path, b"")
+        forms = (data, data.replace(b"\n", b"\r\n"))  # git may have changed the ends of lines
+        return path in committed and before[path] in [blob_reference(form) for form in forms]
+
+    return {path for path in known if not is_committed(path)}
 
 
 def propose_message(title: str, result: str, evidence: str = "") -> str:

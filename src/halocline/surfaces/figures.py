@@ -9,6 +9,7 @@ from halocline.protocol.events.hooks import HookDecision, HookStatus
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.permission_rules import CommandPart, Effect, Grade
+from halocline.protocol.queries.tasks import PARTLY, REWOUND
 from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.state import State
 from halocline.surfaces.rows.kinds import (
@@ -54,6 +55,8 @@ STATUSES = {
     "cancelled": "interrupted",
     "error": "failed",
     "unfinished": "unfinished",
+    PARTLY: "partly done",
+    REWOUND: "rewound",
 }
 """Labels for the end of a task's last turn."""
 

@@ -46,8 +46,8 @@ TABLE = {
         (WAITS, ev.QueueHeld((2,))), "", Group.ENDED, "stopped before it started", "",
     ),
     "has failed": ((PROMPT, end(StopReason.ERROR)), "", Group.ENDED, "failed", ""),
-    "is open after its end": (
-        (PROMPT, end(StopReason.ERROR)), "7", Group.ENDED, "failed · open in a terminal or page", "",
+    "is held by a process after its end, which may show it to no one": (
+        (PROMPT, end(StopReason.ERROR)), "7", Group.ENDED, "failed", "",
     ),
 }  # fmt: skip
 
@@ -63,6 +63,7 @@ def test_each_task_is_in_the_group_of_what_it_needs(name: str) -> None:
     info = replace(make_info("t"), status="error" if end(StopReason.ERROR) in events else "unfinished")
     row = TaskEntry(info, fold_events(numbered), writer).row
     assert (row.group, row.activity, row.asked) == (group, activity, asked)
+    assert row.changed_at == info.changed_at  # as in all other lists
     assert row.can_resume is (not writer and group in (Group.CUT_SHORT, Group.NEEDS_YOU))
 
 
@@ -91,6 +92,12 @@ def test_a_row_names_the_repository_of_its_worktree_and_the_tasks_that_it_waits_
     assert row.activity == "waits for mend it, bbbb"
     text = "".join(part for line in draw_row(row, 120, 1.0) for _, part in line)
     assert "shop ⎇ w" in text
+
+
+def test_the_latest_words_of_a_task_are_its_last_line_with_words_without_markdown() -> None:
+    said = ev.AssistantMessageCompleted(AssistantMessage((Text("Look:\n\nAll **tests pass**:\n\n```\n---\n```\n"),)))
+    numbered = (replace(event, seq=at, at=1.0, task="t") for at, event in enumerate((START, PROMPT, said), 1))
+    assert TaskEntry(make_info("t"), fold_events(numbered)).row.reply == "All tests pass:"
 
 
 def test_a_filter_finds_words_in_what_is_known_of_a_task() -> None:

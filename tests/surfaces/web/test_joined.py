@@ -93,6 +93,12 @@ def test_a_form_that_would_be_lost_is_refused(written: str):
         parse_module("js/app.js", written)
 
 
+def test_comments_on_lines_of_their_own_are_not_bundled_except_those_of_vendored_files():
+    written = "/** One. */\nconst a = 1 // so\n/**\n * Two `of` them.\n */\n  // Three\nconst b = 'x // y'"
+    assert parse_module("js/app.js", written).body == "const a = 1 // so\nconst b = 'x // y'"
+    assert parse_module("vendor/x.js", written).body == written
+
+
 def test_a_module_asked_for_by_name_hands_on_all_that_it_had():
     texts = {"js/app.js": "import { a } from './x.js'", "js/x.js": "export const a = 1\nexport default function B() {}"}
     assert bundle_modules(lambda name: texts.get(name, ""))["js/x.js"] == (

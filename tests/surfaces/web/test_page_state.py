@@ -39,6 +39,7 @@ KEYS = {
         lib/preferences keymap known
         mcp/server failedTests
         models/effort-menu known
+        state/folder seen
         state/outbox going
         state/shortcut-keys actions
         state/store usual

@@ -210,6 +210,23 @@ def test_rows_that_a_rewind_left_behind_are_marked_until_it_is_undone() -> None:
     assert [row.get("undone", False) for row in reader.copy.of("notice_row")] == [True, False]
 
 
+def test_the_end_of_the_newest_turn_is_that_which_the_model_sees() -> None:
+    events: list[ev.Event] = [
+        ev.TurnStarted((Text("one"),), seq=2),
+        ev.TurnEnded(StopReason.END_TURN, failed=("the last edit",), seq=3),
+        ev.TurnStarted((Text("two"),), seq=4),
+        ev.TurnEnded(StopReason.END_TURN, seq=5),
+    ]
+    view = new_view(events)
+    reader = Reader().read(view)
+    ends = []
+    for seq, to in enumerate((3, 1, 5), 6):
+        view.take(EventBatch([ev.ConversationRestored(to, seq=seq)], fresh=False, live=True))
+        last = reader.read(view).copy.facts["last"]
+        ends.append(last and (last["seq"], last["failed"]))
+    assert ends == [(3, ["the last edit"]), None, (5, [])]
+
+
 def test_a_call_without_approval_is_counted_and_one_with_approval_is_not() -> None:
     events: list[ev.Event] = [
         ev.ToolCallStarted("a", "read_file", "Read a", ToolKind.READ, seq=1),

@@ -6,11 +6,12 @@ from halocline.protocol.values import Value
 
 
 class TaskInfo(Value, frozen=True):
-    """One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None if unknown.
+    """One task. `status` is the last stop reason, `unfinished`, or one of the two below.
 
-    `changed_at` is its last activity. `size` is that of its folder in bytes. In search results, `snippet` shows the
-    match between `MARKS`. `roots` are its additional folders. `parent` is the task whose sub-agent it is.
-    `folder_mark` is as in `TaskStarted`. `former` is where the folder was, if it was renamed to `workspace` since.
+    `cost` is in US dollars, None if unknown. `changed_at` is its last activity. `size` is that of its folder in bytes.
+    In search results, `snippet` shows the match between `MARKS`. `roots` are its additional folders. `parent` is the
+    task whose sub-agent it is. `folder_mark` is as in `TaskStarted`. `former` is where the folder was, if it was
+    renamed to `workspace` since. `end` is the event of the last turn's end, and `stood` the status that it gave.
     """
 
     task: str
@@ -32,6 +33,8 @@ class TaskInfo(Value, frozen=True):
     parent: str = ""
     folder_mark: str = ""
     former: str = ""
+    end: int = 0
+    stood: str = ""
 
     @property
     def known_cost(self) -> float | None:
@@ -39,6 +42,10 @@ class TaskInfo(Value, frozen=True):
         return self.cost if self.cost or self.tokens or not self.steps else None
 
 
+PARTLY, REWOUND = "partly", "rewound"
+"""Status of a task whose last turn ended by itself although its last edit or command failed, and of one of which the
+end of the last turn was rewound.
+"""
 MARKS = ("\x02", "\x03")
 """Start and end marker of a match in a snippet."""
 

@@ -8,12 +8,14 @@ from halocline.checkpoints.saved import AFTER, BEFORE, FIRST, FOUND
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ToolKind
-from halocline.protocol.messages import Text, UserPart
+from halocline.protocol.messages import CONTINUE, Note, Text, UserPart
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 _WORKS = {"Edit": "edit", "Create": "creation", "Write": "writing", "Delete": "removal", "Patch": "patch"}
+LONGEST = 80
+"""Characters of a prompt that name it."""
 CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
@@ -205,15 +207,16 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
     return ends[-1] if ends else 1
 
 
-def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
-    """Yield the points worth rewinding to, in order."""
-    name = "the turn"
+def list_points(events: Sequence[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
+    """Yield the points worth rewinding to, in order; that before the first change, unless its turn changed nothing."""
+    name, idle = "the turn", _find_idle(events)
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                name = f"“{(text := _first_line(content))[:80]}”"
+                text = _first_line(content)
+                name = f"“{text if len(text) <= LONGEST else f'{text[:LONGEST]}…'}”"
                 yield SnapshotPoint(event.seq, event.at, "prompt", text, f"before {name}")
-            case ev.CheckpointTaken(label=label, root=""):
+            case ev.CheckpointTaken(label=label, root="") if event.seq not in idle:
                 yield SnapshotPoint(event.seq, event.at, "files", label, name_checkpoint(label))
             case ev.TurnEnded(reason=reason):
                 yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "), f"the end of {name}")
@@ -223,6 +226,22 @@ def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
             case ev.CheckpointRestored(changed=changed):
                 text = f"files restored: {len(changed)} changed"
                 yield SnapshotPoint(event.seq, event.at, "back", text, "just after files were restored")
+
+
+def _find_idle(events: Iterable[ev.DurableEvent]) -> set[int]:
+    """Return the first checkpoint of a task if its turn ended without a change: it was taken for a call that failed."""
+    idle, first, is_changed = set[int](), 0, False
+    for event in events:
+        match event:
+            case ev.TurnStarted():
+                first, is_changed = 0, False
+            case ev.CheckpointTaken(label=label, root="") if label in ("", FIRST):
+                first = event.seq
+            case ev.CheckpointTaken() | ev.FileChanged() | ev.FilesChangedOutside():
+                is_changed = True
+            case ev.TurnEnded() if not is_changed:
+                idle.add(first)
+    return idle
 
 
 def name_checkpoint(label: str) -> str:
@@ -264,4 +283,7 @@ def _list_current(events: Sequence[ev.DurableEvent]) -> set[int]:
 
 def _first_line(content: tuple[UserPart, ...]) -> str:
     words = "".join(part.text for part in content if isinstance(part, Text))
-    return " ".join(words.split())
+    wordless = (
+        "[continue]" if any(isinstance(part, Note) and part.source == CONTINUE for part in content) else "[image]"
+    )
+    return " ".join(words.split()) or wordless

@@ -34,6 +34,7 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
 
     `usable`: there is a key, or its local server answers; `key_source` is where the key comes from. Above `long_from`
     input tokens it costs more. `leaving`: its vendor has announced its retirement. `plugin` brings its provider.
+    `unlisted`: it is that of the settings, and no list has it.
     """
 
     name: str
@@ -52,6 +53,7 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
     leaving: bool = False
     key_source: str = ""
     plugin: str = ""
+    unlisted: bool = False
 
 
 async def offered_models(
@@ -88,7 +90,8 @@ def _chosen_model(offered: Iterable[OfferedModel], settings: Settings, catalogue
     if model and settings.model not in {one.name for one in offered}:
         with suppress(UsageError):
             vendor = find_vendor(provider, settings, catalogue)
-            yield _offer_model(with_known_facts(Endpoint(vendor, model), settings, catalogue), catalogue, usable=True)
+            at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
+            yield replace(_offer_model(at, catalogue, usable=True), unlisted=True)
 
 
 def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:

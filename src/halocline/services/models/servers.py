@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.secret import Secret
@@ -15,6 +14,7 @@ Put = Callable[[str, Any], None]
 """Changes a setting in the file: `SettingsService.put`."""
 
 EXAMPLE = "For example http://127.0.0.1:8000/v1"
+_NO_API = "model_not_found"
 
 
 class TriedServer(Value, frozen=True):
@@ -39,13 +39,19 @@ def check_address(typed: str) -> str:
 
 
 async def try_server(accounts: Accounts, provider: str, base_url: str, key: str) -> TriedServer:
-    """Test the address, and with `/v1` if it is only a host; `key` is empty if it needs none. Raises UsageError."""
-    base = check_address(base_url).rstrip("/")
-    found = await _try_address(accounts.at(base), base, provider, key)
-    if found.connection.failure and found.connection.reached and not urlsplit(base).path:
-        longer = await _try_address(accounts.at(f"{base}/v1"), f"{base}/v1", provider, key)
-        found = found if longer.connection.failure else longer
-    return found
+    """Test the address, so that it comes to the same server with `/v1` at its end and without.
+
+    `key` is empty if it needs none. Of two failures the one where there is an API counts, or the one as typed.
+    Raises UsageError.
+    """
+    typed = check_address(base_url).rstrip("/")
+    root = typed.removesuffix("/v1").rstrip("/")
+    failed = dict[str, TriedServer]()
+    for base in (f"{root}/v1", root):
+        found = failed[base] = await _try_address(accounts.at(base), base, provider, key)
+        if not (found.connection.failure and found.connection.reached):
+            return found
+    return next((one for one in failed.values() if one.connection.code != _NO_API), failed[typed])
 
 
 async def _try_address(accounts: Accounts, base_url: str, provider: str, typed: str) -> TriedServer:

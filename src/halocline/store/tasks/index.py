@@ -20,7 +20,7 @@ from halocline.protocol.values import Value
 from halocline.store.tasks.index_facts import Facts, Words, learn_facts, nothing_known
 from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 
-VERSION = 4
+VERSION = 5
 PATIENCE = 5.0
 """Seconds to wait for another process that is writing the index."""
 PIECE = 4_000_000

@@ -14,7 +14,7 @@ from halocline.protocol import codec, events as ev
 from halocline.protocol.events.labels import Labels
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Text
-from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.queries.tasks import PARTLY, REWOUND, TaskInfo
 from halocline.protocol.values import Value
 
 LONGEST = 60_000
@@ -131,6 +131,19 @@ def _on_change(facts: Facts, event: ev.FileChanged) -> Facts:
     return _apply_event(facts, event) if is_known else _add_words(_apply_event(facts, event), paths=event.path)
 
 
+def _on_end(facts: Facts, event: ev.TurnEnded) -> Facts:
+    status = PARTLY if event.failed else event.reason.value
+    return _apply_event(facts, event, status=status, stood=status, end=event.seq)
+
+
+def _on_rewind(facts: Facts, event: ev.ConversationRestored) -> Facts:
+    """Note whether the end of the last turn still stands: a rewind may be undone."""
+    info = facts.info
+    if info.status not in (REWOUND, info.stood):
+        return _apply_event(facts, event)
+    return _apply_event(facts, event, status=info.stood if event.to >= info.end else REWOUND)
+
+
 def _on_label(facts: Facts, event: ev.TaskLabelled) -> Facts:
     """Apply labels without updating `changed_at`."""
     info = facts.info
@@ -166,5 +179,6 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"file_changed": _on_change,
     b"task_labelled": _on_label,
     b"model_changed": lambda facts, event: _apply_event(facts, event, model=event.model),
-    b"turn_ended": lambda facts, event: _apply_event(facts, event, status=event.reason.value),
+    b"turn_ended": _on_end,
+    b"conversation_restored": _on_rewind,
 }

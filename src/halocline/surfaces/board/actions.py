@@ -4,7 +4,7 @@ import asyncio
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import CONTINUE, Note
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import CARRY_ON
 
@@ -35,6 +35,6 @@ async def resume_task(client: Client, task: str) -> None:
     """
     state = await asyncio.to_thread(lambda: fold_events(client.past(task)))
     waits = state.is_asking or (state.turn is None and state.queue.messages)
-    content = () if waits else (Text(CARRY_ON),)
+    content = () if waits else (Note(CARRY_ON, CONTINUE),)
     service = client.background
     await service.hand_over(service.make_resumption(task, state.workspace, content))

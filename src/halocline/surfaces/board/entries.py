@@ -1,5 +1,6 @@
 """One task on the board: its group, what it does or waits for, and its facts. Pure; terminal and page show these."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -14,7 +15,7 @@ from halocline.protocol.state.state import PROCESS_ENDED, State
 from halocline.protocol.values import Value
 from halocline.surfaces.board.worktrees import WorktreeState
 from halocline.surfaces.figures import STATUSES, context_left, format_money, model_name
-from halocline.surfaces.rows.words import UNSTARTED, find_subject
+from halocline.surfaces.rows.words import UNSTARTED, find_subject, strip_markdown
 from halocline.surfaces.sanitize import clean
 
 UNKNOWN = "–"
@@ -116,10 +117,6 @@ class TaskEntry(Value, frozen=True, dict=True):
             return Asked.APPROVAL
         return Asked.PLAN if find_waiting_plan(state) else Asked.ANSWER
 
-    @property
-    def changed_at(self) -> float:
-        return max(self.info.changed_at, self.state.last_at if self.state else 0.0)
-
     @cached_property
     def row(self) -> BoardRow:
         """The task as it is shown."""
@@ -136,7 +133,7 @@ class TaskEntry(Value, frozen=True, dict=True):
             info.workspace,
             model,
             self._cost,
-            self.changed_at,
+            info.changed_at,
             _one_line(" ".join(known)).lower(),
             reply=_find_reply(state),
             worktree=worktree,
@@ -171,8 +168,7 @@ class TaskEntry(Value, frozen=True, dict=True):
                 return "cut short" + (f": {self._describe_work()}" if open_work else "")
         if self.state and self.state.queue.messages and self.state.last_end is None:
             return "stopped before it started"
-        ended = STATUSES.get(self.info.status, self.info.status)
-        return f"{ended} · open in a terminal or page" if self.writer else ended
+        return STATUSES.get(self.info.status, self.info.status)
 
     @property
     def _title(self) -> str:
@@ -196,7 +192,7 @@ class TaskEntry(Value, frozen=True, dict=True):
             case Asked.PLAN:
                 return "its plan waits for you"
         questions = state.pending.questions
-        return f"asks: {_one_line(questions[0].question)}" if questions else "waits for you"
+        return f"asks: {_one_line(strip_markdown(questions[0].question))}" if questions else "waits for you"
 
     def _describe_work(self) -> str:
         state = self.state
@@ -222,20 +218,21 @@ def _is_cut_short(state: State) -> bool:
 
 
 def _find_reply(state: State | None) -> str:
-    """Return the last line of what the model said last."""
+    """Return the last line of what the model said last, without Markdown."""
     for message in reversed(state.messages if state else ()):
-        if isinstance(message, AssistantMessage) and (lines := message.text.strip().splitlines()):
-            return _one_line(lines[-1])
+        lines = message.text.splitlines() if isinstance(message, AssistantMessage) else []
+        if words := next((line for line in reversed(lines) if re.search(r"\w", line)), ""):
+            return _one_line(strip_markdown(words))
     return ""
 
 
 def _one_line(text: str) -> str:
-    return " ".join(clean(text[:LONGEST]).split())
+    return " ".join(clean(text[:LONGEST]).split()) + "…" * (len(text) > LONGEST)
 
 
 def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:
     """Sort tasks into their groups, the latest first, each before its sub-agents."""
-    newest = sorted(entries, key=lambda entry: entry.changed_at, reverse=True)
+    newest = sorted(entries, key=lambda entry: entry.info.changed_at, reverse=True)
     below: dict[str, list[TaskEntry]] = {}
     for entry in newest:
         below.setdefault(entry.info.parent, []).append(entry)

@@ -10,7 +10,7 @@ from typing import Any
 from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
 from halocline.surfaces import figures
-from halocline.surfaces.export.summary import name_place, summarize_rows
+from halocline.surfaces.export.summary import mark_code, name_place, summarize_rows
 from halocline.surfaces.export.undone import NOTHING, Undone
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.words import describe_change, describe_decision
@@ -165,7 +165,7 @@ def _export_message(row: r.Row) -> str:
         case r.ErrorRow():
             return f'<p><b class="bad">Error:</b> {escape(row.text)} {escape(row.hint)}</p>'
         case r.TurnEndRow():
-            return "".join(f'<p class="remark end">{escape(one)}</p>' for one in figures.list_ending(row))
+            return "".join(f'<p class="remark end">{mark_code(one)}</p>' for one in figures.list_ending(row))
         case _:
             return ""
 

@@ -1,5 +1,6 @@
 """The summary with which an exported task begins: what was asked, decided, changed and proved, each with its place."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -8,6 +9,7 @@ from halocline.surfaces.export.undone import Undone
 from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.rows.words import describe_change, describe_decision
 
+_CODE = re.compile(r"`([^`]+)`")
 LONGEST = 120
 """Letters of a prompt or title that a line has."""
 
@@ -23,10 +25,15 @@ def summarize_rows(rows: Sequence[r.Row], undone: Undone) -> str:
         ("Decided", [line for row in calls if (line := _describe_decided(row))]),
         ("Changed", _list_changed(calls, undone)),
         ("Undone", _list_undone(calls, undone)),
-        ("Proved at the end", [*map(escape, proved)]),
+        ("Proved at the end", [*map(mark_code, proved)]),
     )
     lists = "".join(f"<h2>{name}</h2>{_list_items(items)}" for name, items in parts if items)
     return f'<nav class="summary" aria-label="Summary">{lists}</nav>' if lists else ""
+
+
+def mark_code(text: str) -> str:
+    """Return plain text as HTML, with what stands in backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def name_place(row: r.CallRow) -> str:

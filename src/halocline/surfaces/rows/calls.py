@@ -92,7 +92,7 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
         approval = row.approval or Approval(e.request, "")
         decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
         if e.agent:  # the rest of the call is in the agent's log
-            row = replace(row, status=CallStatus.REJECTED if e.decision.refuses else CallStatus.COMPLETED)
+            row = replace(row, status=_end_of(e))
         if e.arguments is None:
             return replace(row, approval=decided)
         title = e.arguments.get("command") if row.kind is ToolKind.EXECUTE else row.title
@@ -100,6 +100,13 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
         return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
 
     return change_call(t, e.call, decide)
+
+
+def _end_of(e: ev.ApprovalResolved) -> CallStatus:
+    """The end of an agent's call in its parent's transcript."""
+    if e.by == "interrupt":
+        return CallStatus.CANCELLED
+    return CallStatus.REJECTED if e.decision.refuses else CallStatus.COMPLETED
 
 
 def propose_call(call: ToolCall, seq: int) -> CallRow:

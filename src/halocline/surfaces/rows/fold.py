@@ -77,7 +77,7 @@ def _on_steering(t: Transcript, e: ev.SteeringReceived) -> Transcript:
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
-    is_uncounted = e.reason is StopReason.CANCELLED and turn.steps and not turn.usage.total
+    is_uncounted = turn.steps and not turn.usage.total
     row = r.TurnEndRow(
         e.reason,
         e.limit,

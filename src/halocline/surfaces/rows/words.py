@@ -13,6 +13,7 @@ from halocline.protocol.file_names import PATCH_SECTION
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
 from halocline.protocol.left_out import show_gaps
 from halocline.protocol.messages import (
+    CONTINUE,
     PASTED,
     PICTURE,
     PIPED,
@@ -108,6 +109,7 @@ def _name_parts(content: tuple[UserPart, ...], typed: str) -> Iterable[str]:
         name = f"[piped in: {_text_lines(note.text)}]" if note.source == PIPED else _note_label(note)
         if name not in typed and not (note.source == PASTED and "://" in name):  # an address is in the text as a place
             yield name.replace(" from the user]", "]")
+    yield from ["[continue]"] * any(isinstance(part, Note) and part.source == CONTINUE for part in content)
     unnamed = sum(isinstance(part, Image) for part in content) - sum(note.source == PICTURE for note in notes)
     yield from ["[image]"] * unnamed
 
@@ -256,6 +258,8 @@ def describe_decision(approval: Approval) -> str:
     """The decision about a call, and who made it."""
     if approval.by == "message":
         return "answered with a message"
+    if approval.by == "interrupt":
+        return "not decided"
     return f"{_DECISIONS[approval.decision] if approval.decision else ''} by {approval.by}"
 
 
@@ -324,3 +328,16 @@ def first_words(text: str) -> str:
     """The beginning of a text's first line."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
+_OPENS = re.compile(r"^(?:\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+)+")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_MARKED = re.compile(r"(?<![\w*_`~])(\*{1,3}|_{1,3}|`+|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_`~])")
+
+
+def strip_markdown(line: str) -> str:
+    """Return a line of Markdown as plain text, for places that draw none."""
+    line = _LINK.sub(r"\1", _OPENS.sub("", line))
+    while (bare := _MARKED.sub(r"\2", line)) != line:
+        line = bare
+    return line

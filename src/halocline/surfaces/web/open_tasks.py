@@ -324,12 +324,15 @@ def explain_error(error: Exception | None) -> HaloclineError | None:
     )
 
 
-def find_folder(name: str) -> Path:
-    """Resolve an absolute path of a folder. Raises UsageError."""
+def find_folder(name: str, base: str = "") -> Path:
+    """Resolve the path of a folder, absolute or from the folder `base`. Raises UsageError."""
     try:
-        place = Path(name).expanduser()
-        if name and place.is_absolute() and place.is_dir():
-            return place.resolve()
+        place = Path(base, Path(name).expanduser())
+        if name and place.is_absolute():
+            if place.is_dir():
+                return place.resolve()
+            if place.exists():
+                raise UsageError(f"{name!r} is a file, not a folder.", f"It is in {place.resolve().parent}.")
     except (OSError, ValueError, RuntimeError):  # too long, a NUL, an unknown home
         pass
     raise UsageError(f"Folder {name!r} does not exist.", "Enter the full path of an existing folder.")

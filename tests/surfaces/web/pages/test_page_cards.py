@@ -214,3 +214,61 @@ def written(server, name: str, *events: Any) -> None:
         codec.encode(replace(event, seq=seq, at=1_800_000_000.0 + seq, task=task)) for seq, event in enumerate(all, 1)
     ]
     (folder / "events.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+async def test_a_plan_with_choices_has_one_primary_answer_the_safest_that_approves_it(server, opened):
+    plan = {"tool": "plan_mode_respond", "arguments": {"response": "Two ways.", "options": ["Yes, go", "Not yet"]}}
+    server.model({"call": [plan]}, {"text": "I carry it out."})
+    await server.start()
+    screen = await opened(width=390, theme="dark")
+    await screen.page.get_by_role("button", name="Mode: Act").click()
+    await screen.say("How?")
+    card = screen.page.locator(".card.question")
+    await card.locator("button:enabled").first.wait_for()
+    rows = [await row.locator("button").count() for row in await card.locator(".options").all()]
+    assert rows == [2, len(CHOICES)]
+    assert (await card.locator(".primary").inner_text()).endswith(next(iter(CHOICES)))
+    assert await screen.barriers() == []
+    await card.locator(".primary").click()
+    await screen.sees("I carry it out.")
+
+
+async def test_the_cost_of_a_task_and_its_menu_are_in_its_header_at_every_width(server, opened):
+    server.model({"text": "ok"})
+    await server.start()
+    for width, theme in ((320, "light"), (390, "dark"), (1100, "light")):
+        screen = await opened(width=width, theme=theme)
+        await screen.say(f"Go at {width}.")
+        await screen.ended()
+        await screen.page.locator(".task-head .meter").click()
+        await screen.page.get_by_role("heading", name="Context and cost").wait_for()
+        await screen.page.keyboard.press("Escape")
+        await screen.page.get_by_role("button", name="More actions for this task").click()
+        menu = screen.page.get_by_role("menu")
+        assert "Print…" in [name.strip() for name in await menu.get_by_role("menuitem").all_inner_texts()]
+        assert await screen.barriers() == []
+        assert not await screen.scrolls_sideways()
+        await screen.page.keyboard.press("Escape")
+        await menu.wait_for(state="detached")
+
+
+async def test_a_button_that_continues_puts_no_words_into_the_mouth_of_the_person(server, opened):
+    server.model({"text": "…", "fault": "auth"}, {"text": "Hello.", "expect": "Continue where you left off."})
+    await server.start()
+    screen = await opened(width=390)
+    await screen.say("Greet me.")
+    await screen.page.get_by_role("button", name="Continue", exact=True).click()
+    await screen.sees("Hello.", ".reply")
+    prompts = [
+        await one.locator(".prompt-text, .attached-name").all_inner_texts()
+        for one in await screen.page.locator(".prompt").all()
+    ]
+    assert prompts == [["Greet me."], ["[continue]"]]
+    await screen.page.get_by_role("button", name="Try another model…").last.click()
+    await screen.page.locator(".pick").first.click()
+    edited = screen.page.locator("dialog textarea")
+    await edited.wait_for()
+    assert await edited.input_value() == ""
+    await screen.page.keyboard.press("Escape")
+    await screen.page.get_by_role("button", name="Rewind", exact=True).click()
+    await screen.sees("Before “[continue]”", "dialog")

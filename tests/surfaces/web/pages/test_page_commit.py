@@ -16,6 +16,9 @@ def git(server, *words):
     return subprocess.run(["git", *words], cwd=server.halo.folder, check=True, capture_output=True, text=True).stdout
 
 
+SEVEN = "------- SEARCH\n7\n=======\nseven\n+++++++ REPLACE\n"
+
+
 async def test_files_of_a_task_are_chosen_and_committed_and_what_git_says_is_told(server, opened):
     git(server, "init", "--quiet", "-b", "main")
     git(server, "config", "user.name", "A")
@@ -51,6 +54,37 @@ async def test_files_of_a_task_are_chosen_and_committed_and_what_git_says_is_tol
     await sheet.wait_for(state="detached")
     assert git(server, "show", "--format=%s", "--name-only").split() == ["Add", "a", "file", "a.txt"]
     assert git(server, "status", "--porcelain") == "A  staged.txt\n?? mine.txt\n"
+
+
+async def test_a_file_that_the_person_changed_before_the_task_or_since_is_said_to_be_theirs_too(server, opened):
+    git(server, "init", "--quiet", "-b", "main")
+    for name in ("before.txt", "task.txt", "since.txt", "mine.txt"):
+        (server.halo.folder / name).write_text("1\n2\n3\n4\n5\n6\n7\n")
+    git(server, "add", ".")
+    git(server, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "One")
+    (server.halo.folder / "before.txt").write_text("mine\n2\n3\n4\n5\n6\n7\n")
+    edits = [
+        {"tool": "replace_in_file", "arguments": {"path": name, "diff": SEVEN}}
+        for name in ("before.txt", "task.txt", "since.txt")
+    ]
+    server.settings(f'model = "{server.halo.script({"call": edits}, {"text": "Done."})}"\napproval_mode = "yolo"\n')
+    await server.start()
+    screen = await opened(width=390, theme="dark")
+    await screen.say("Edit them.")
+    await screen.ended()
+    for name in ("since.txt", "mine.txt"):
+        text = (server.halo.folder / name).read_text()
+        (server.halo.folder / name).write_text(text.replace("1\n", "mine\n"))
+    await screen.page.locator(".turn-end").get_by_role("button", name="Commit…").press("Enter")
+    await screen.page.locator(".commit-file").first.wait_for()
+    files = screen.page.get_by_role("group", name="Changed by this task").locator(".commit-file")
+    said = {
+        (await one.locator(".commit-path").inner_text()): await one.locator(".badge").count()
+        for one in await files.all()
+    }
+    assert said == {"before.txt": 1, "task.txt": 0, "since.txt": 1}
+    assert await screen.barriers() == []
+    assert not await screen.scrolls_sideways()
 
 
 async def test_the_model_writes_the_message_until_it_is_stopped_and_what_it_wrote_can_be_edited(server, opened):

@@ -38,6 +38,24 @@ async def test_a_first_visit_connects_a_server_without_a_key_and_a_task_runs_on_
     assert "local = true" in written(server)
 
 
+async def test_a_model_that_is_typed_and_not_listed_is_used_and_gets_no_mark_of_success(server, opened):
+    await server.start()
+    async with ModelServer([], models=["first-model"]) as models:
+        screen = await opened(width=390, theme="dark")
+        await screen.page.get_by_role("radio", name="Own server").check(force=True)
+        await screen.page.get_by_label("Base URL").fill(models.url("openai"))
+        await screen.page.get_by_role("button", name="Connect", exact=True).click()
+        await screen.page.get_by_placeholder("Other model").fill("mine")
+        await screen.page.keyboard.press("Enter")
+        await screen.sees("which the server does not list", ".step")
+        assert await screen.page.locator(".step .done").count() == 0
+        await screen.go("providers/openai-compatible")
+        row = screen.page.locator(".model-row.here", has_text="mine")
+        await row.get_by_text("not in the server’s list").wait_for()
+        assert await row.locator(".good").count() == 0
+        assert await screen.barriers() == []
+
+
 async def test_an_unreachable_server_is_not_saved(server, opened):
     await server.start()
     screen = await opened(path="providers/openai-compatible")

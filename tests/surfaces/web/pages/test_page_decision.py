@@ -1,6 +1,7 @@
 """A decision sees everything, and only a decision decides: all is shown at every width, and stray keys are nothing."""
 
 import asyncio
+import time
 
 import pytest
 from tests.hosts.chromium import needs_chromium
@@ -190,6 +191,36 @@ async def test_words_about_a_request_that_is_decided_in_another_tab_are_kept(ser
     await other.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await one.sees("decided in another tab or browser", ".toasts")
     await one.page.wait_for_function("() => document.querySelector('#composer').value === 'Use the other folder'")
+
+
+async def test_a_rewind_takes_back_that_another_tab_approved(server, opened):
+    server.model({"call": [shell("touch made")]}, {"text": "Done it."})
+    await server.start()
+    one, other = await opened(), await opened()
+    await one.page.clock.set_fixed_time(time.time())
+    await one.say("Do it.")
+    await one.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
+    await other.task(one.page.url.partition("#/task/")[2])
+    await other.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
+    await one.ended()
+    await one.sees("Approved in another tab", ".elsewhere")
+    await one.page.get_by_role("button", name="Rewind to before this").click(force=True)
+    await one.page.locator("dialog").get_by_role("button", name="Rewind", exact=True).click()
+    await one.sees("Rewound", ".task-sub")
+    await one.page.locator(".elsewhere").wait_for(state="detached")
+    assert await one.page.locator(".task-head .dot.done, .sidebar .dot.done").count() == 0
+
+
+async def test_a_request_that_ends_with_its_turn_was_stopped_and_not_rejected(server, opened):
+    server.model({"call": [shell("touch made")]}, {"text": "Done it."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
+    await screen.page.get_by_role("button", name="Stop").first.click()
+    await screen.ended()
+    await screen.sees("stopped", ".call-line")
+    assert "Rejected" not in await screen.page.locator("body").inner_text()
 
 
 async def scroll_up(screen) -> None:

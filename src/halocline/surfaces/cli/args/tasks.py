@@ -5,7 +5,17 @@ import argparse
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.args.parser import JSON_LINES, PLAIN, SCREEN_READER, Parser, parse_port, positive_int
 
-TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
+TASK_STATUSES = (
+    "done",
+    "partly-done",
+    "rewound",
+    "unfinished",
+    "interrupted",
+    "failed",
+    "at-a-limit",
+    "cut-off",
+    "refused",
+)
 REASONS = tuple(reason.value for reason in StopReason)
 """The same ends as `--json` names them."""
 IMPORTED = ("cline", "claude", "codex", "aider")

@@ -23,9 +23,10 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class FolderQuery(Value, frozen=True):
-    """Without a path: the home folder."""
+    """Without a path: the home folder. A relative one is from the folder `base`."""
 
     path: str = ""
+    base: str = ""
     hidden: bool = False
 
 
@@ -45,7 +46,7 @@ async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
 @query("folders")
 async def list_folders(tasks: OpenTasks, which: FolderQuery) -> FolderListing:
     """List the folders in a folder."""
-    return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
+    return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~", which.base), hidden=which.hidden))
 
 
 @query("git")

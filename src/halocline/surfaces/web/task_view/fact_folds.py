@@ -41,6 +41,7 @@ class _Past(Value, frozen=True):
     todos: tuple[Todo, ...] = ()
     step: str = ""
     context: int = 0
+    last: EndFact | None = None
 
 
 class FactFold:
@@ -78,12 +79,12 @@ class FactFold:
         self.facts = facts
 
     def _go_back(self, facts: TaskFacts, to: int) -> TaskFacts:
-        """Restore the to-do list and the size of the context as of event `to`."""
+        """Restore the to-do list, the size of the context and the end of the newest turn as of event `to`."""
         then = next(past for past in reversed(self._past) if past.seq <= to)
-        return replace(facts, todos=then.todos, step=then.step, context=then.context)
+        return replace(facts, todos=then.todos, step=then.step, context=then.context, last=then.last)
 
     def _remember(self, facts: TaskFacts) -> None:
-        now = _Past(facts.seq, facts.todos, facts.step, facts.context)
+        now = _Past(facts.seq, facts.todos, facts.step, facts.context, facts.last)
         if replace(now, seq=self._past[-1].seq) != self._past[-1]:
             self._past.append(now)
 
@@ -155,7 +156,7 @@ def _make_prompt(e: ev.TurnStarted | ev.SteeringReceived, *, steering: bool = Fa
 
 
 def _turn_ended(f: TaskFacts, e: ev.TurnEnded) -> TaskFacts:
-    end = EndFact(e.seq, e.reason, e.text)
+    end = EndFact(e.seq, e.reason, e.text, e.failed)
     return replace(_change_turn(f, end=e.seq), running=False, activity="", last=end, waiting=())
 
 
@@ -185,7 +186,7 @@ def _ask_approval(f: TaskFacts, e: ev.ApprovalRequested) -> TaskFacts:
 
 
 def _resolve_approval(f: TaskFacts, e: ev.ApprovalResolved) -> TaskFacts:
-    decision = DecisionFact(e.request, e.by, e.client, e.decision, e.at)
+    decision = DecisionFact(e.seq, e.request, e.by, e.client, e.decision, e.at)
     return replace(_settle(f, e.request), decided=(*f.decided, decision))
 
 

@@ -82,6 +82,7 @@ class QueuedFact(Fact, frozen=True):
 
 
 class DecisionFact(Fact, frozen=True):
+    seq: int
     request: str
     by: str
     client: str
@@ -117,11 +118,12 @@ class Failure(Fact, frozen=True):
 
 
 class EndFact(Fact, frozen=True):
-    """The end of the newest turn."""
+    """The end of the newest turn that the model sees. `failed` is as in `TurnEnded`."""
 
     seq: int
     reason: StopReason
     text: str
+    failed: tuple[str, ...] = ()
 
 
 Activity = Literal["", "model", "thinking", "writing", "tool", "retry"]

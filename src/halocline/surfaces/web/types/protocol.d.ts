@@ -329,6 +329,7 @@ export interface CommitPlan {
   uncommitted: Uncommitted
   ours: Array<string>
   message: string
+  shared?: Array<string>
 }
 
 /** A new commit, and the output of git and its hooks. */
@@ -441,6 +442,7 @@ export interface ContextReport {
 }
 
 export interface DecisionFact {
+  seq: number
   request: string
   by: string
   client: string
@@ -525,11 +527,12 @@ export interface Efforts {
   usual_budget?: number | null
 }
 
-/** The end of the newest turn. */
+/** The end of the newest turn that the model sees. `failed` is as in `TurnEnded`. */
 export interface EndFact {
   seq: number
   reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error"
   text: string
+  failed?: Array<string>
 }
 
 export interface ErrorRow {
@@ -619,9 +622,10 @@ export interface FolderListing {
   checkpoints_off: string
 }
 
-/** Without a path: the home folder. */
+/** Without a path: the home folder. A relative one is from the folder `base`. */
 export interface FolderQuery {
   path?: string
+  base?: string
   hidden?: boolean
 }
 
@@ -1212,6 +1216,7 @@ export interface OfferedModel {
   leaving?: boolean
   key_source?: string
   plugin?: string
+  unlisted?: boolean
 }
 
 export interface OwnNote {
@@ -1843,7 +1848,7 @@ export interface TaskFacts {
   left?: Array<[number, number]>
 }
 
-/** One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None if unknown. */
+/** One task. `status` is the last stop reason, `unfinished`, or one of the two below. */
 export interface TaskInfo {
   task: string
   title: string
@@ -1864,6 +1869,8 @@ export interface TaskInfo {
   parent?: string
   folder_mark?: string
   former?: string
+  end?: number
+  stood?: string
 }
 
 /** Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds. */

@@ -88,7 +88,7 @@ function Item({ row, isOpen }) {
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <div class="grow">
         <a class="board-title" href=${`#/task/${row.task}`}>${shown(row.title)}</a>
-        ${!(row.group === 'ended' && row.is_good && !row.process) && html`<p class=${classes('small board-activity', row.group !== 'ended' && dot)}>${shown(row.activity)}</p>`}
+        ${!(row.group === 'ended' && row.is_good) && html`<p class=${classes('small board-activity', row.group !== 'ended' && dot)}>${shown(row.activity)}</p>`}
         ${says && html`<p class="small soft cut">${shown(says)}</p>`}
         ${row.work && html`<p class=${classes('small board-activity', STANDINGS[row.work.standing])}>${shown(row.work.text)}</p>`}
         <${Facts} row=${row} />

@@ -3,7 +3,7 @@ import { html, useEffect, useMemo, useState } from '../lib/ui.js'
 import { query } from '../lib/connection.js'
 import { attachAgain, chipsIn, files, removeFile } from './attachments.js'
 import { modelNamed, loadModels, findSeeing } from '../state/usable-models.js'
-import { shown, short, size, tokens } from '../lib/format.js'
+import { short, shown, size, tokens, truncate } from '../lib/format.js'
 import { LONGEST } from './find-marks.js'
 import { isNote } from './mentions.js'
 import { Icon } from '../lib/icons.js'
@@ -112,7 +112,7 @@ export default function Chips({ field, task, place, typed, model, where, onModel
       <ul class="given-list" aria-label="Attachments">
         ${given.map((one) => html`<${File} key=${one.key} one=${one} place=${place} />`)}
         ${texts.map(
-          ([chip, text]) => html`<li class="given" key=${chip} title=${text.slice(0, 400)}>
+          ([chip, text]) => html`<li class="given" key=${chip} title=${truncate(text, 400)}>
             <${Icon} name="list" size="16" />
             <span class="given-name">
               <span class="cut block">${chip.slice(1, -1)}</span>

@@ -3,7 +3,7 @@ import { html } from '../lib/ui.js'
 import { said } from '../lib/preferences.js'
 import { rankAll } from '../lib/rank.js'
 import { closeSheet } from '../state/store.js'
-import { shown } from '../lib/format.js'
+import { shown, truncate } from '../lib/format.js'
 import { listPrompts } from './composer-menus.js'
 import { Picker } from '../widgets/picker.js'
 
@@ -21,7 +21,7 @@ export default function Recall({ task, write }) {
     title="Prompt history"
     placeholder="Search prompts"
     sections=${listSections}
-    row=${({ text }) => html`<span class="recalled">${shown(text.slice(0, 300))}</span>`}
+    row=${({ text }) => html`<span class="recalled">${shown(truncate(text, 300))}</span>`}
     none=${(words) => (words ? `No results for ‘${words}’.` : 'No prompts sent from this browser yet.')}
   />`
 }

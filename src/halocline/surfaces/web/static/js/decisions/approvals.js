@@ -1,7 +1,7 @@
 // The approvals sheet: the four approval modes and what each allows, permissions, rules, and why approval was needed.
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { act, query, welcome } from '../lib/connection.js'
-import { nameOther } from '../state/other-clients.js'
+import { nameDecision, nameOther } from '../state/other-clients.js'
 import { announcement, closeSheet, complain, go, openSheet, toast, usual } from '../state/store.js'
 import { asSentence, clock, count, nameEffect, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -157,13 +157,15 @@ function Decided({ task }) {
         ? 'because no one could answer'
         : one.by === 'message'
           ? 'by a message'
-          : 'because the turn was stopped'
+          : one.by === 'judge'
+            ? 'by the judge'
+            : 'with its turn'
   return html`<section>
     <h3>Recent decisions</h3>
     <ul class="plain-list tiny">
       ${all.map(
         (one) => html`<li key=${one.request}>
-          ${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${nameOwner(one)}, ${clock(one.at)}
+          ${nameDecision(one)} ${nameOwner(one)}, ${clock(one.at)}
         </li>`,
       )}
     </ul>

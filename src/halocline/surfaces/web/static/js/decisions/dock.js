@@ -4,13 +4,14 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js'
 import { isDeliberate, useArmed, runAlone } from '../lib/deliberate-input.js'
 import { sheet, toast, written } from '../state/store.js'
 import { clock, shown } from '../lib/format.js'
-import { nameOther } from '../state/other-clients.js'
+import { nameDecision, nameOther } from '../state/other-clients.js'
 import { isTyping } from '../state/shortcut-keys.js'
 import { Markdown } from '../lib/markdown.js'
 import { approveCall, setDraft, draftOf, openForm } from './approve.js'
 import { approveAll, labelAll } from './approve-ahead.js'
 import { Decision } from './decision.js'
 import { Wanted } from './decision-foot.js'
+import { Options } from './question.js'
 import { isInView, useOutOfView } from './in-view.js'
 import { useFocusAfter } from './focus-after.js'
 import { isGrave } from './explanation.js'
@@ -93,11 +94,12 @@ function keepWords(task, { request }, other) {
   toast(`It was decided ${other} meanwhile. What you wrote is in the message field.`)
 }
 
-/** For a few seconds: which other client decided. */
+/** For a few seconds: which other client decided, unless that was rewound. */
 function Elsewhere({ task }) {
   task.version.value
   const [, again] = useState(0)
-  const last = task.facts.decided.at(-1)
+  const { decided, rewinds } = task.facts
+  const last = decided.at(-1)?.seq > (rewinds.at(-1)?.seq ?? 0) ? decided.at(-1) : null
   const other = last?.by === 'user' ? nameOther(last.client) : ''
   const left = other ? last.at + TOLD_FOR - Date.now() / 1000 : 0
   useEffect(() => void (other && keepWords(task, last, other)), [last?.request])
@@ -108,7 +110,7 @@ function Elsewhere({ task }) {
   }, [last?.request])
   if (left <= 0) return null
   return html`<p class="elsewhere soft tiny" role="status">
-    ${last.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${shown(other)}, ${clock(last.at)}
+    ${nameDecision(last)} ${shown(other)}, ${clock(last.at)}
   </p>`
 }
 
@@ -122,21 +124,7 @@ function Asked({ task, first, armed, more }) {
       <div class="asked grow" tabindex="0"><${Markdown} text=${first.question} /></div>
       <span class="soft">${more}</span>
     </div>
-    ${
-      first.options?.length > 0 &&
-      html`<div class="row">
-        ${first.options.map(
-          (option, at) => html`<button
-            key=${at}
-            class="button option"
-            disabled=${!armed}
-            onClick=${() => isDeliberate() && answerQuestion(task, first.request, option)}
-          >
-            ${at < 9 && html`<kbd class="key-here" aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
-          </button>`,
-        )}
-      </div>`
-    }
+    <${Options} task=${task} asked=${first} armed=${armed} />
     <p class="soft tiny">Or type an answer below.</p>
   </section>`
 }

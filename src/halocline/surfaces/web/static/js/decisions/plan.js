@@ -1,7 +1,7 @@
 // A plan as a document: approve it, which switches to act mode, or send comments on its parts.
 import { html, useState } from '../lib/ui.js'
 import { complain } from '../state/store.js'
-import { shown } from '../lib/format.js'
+import { shown, truncate } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { CopyButton } from '../lib/code.js'
@@ -10,6 +10,8 @@ import { Words } from './hunks.js'
 const GO = 'The plan is approved. Carry it out.'
 /** The approval modes to go on in, the safest first. */
 const MODES = { ask: 'and ask before changes', 'accept-edits': 'and accept edits', auto: 'in auto mode' }
+/** True for an answer to a plan with choices that approves it. */
+export const approvesPlan = (option) => Object.values(MODES).some((words) => option === `Approve the plan, ${words}`)
 const sendPrompt = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
 
 /** The headings of a plan, which comments can refer to. Pure. */
@@ -83,7 +85,7 @@ function PlanActions({ row, task }) {
           ${
             form.about &&
             !parts.includes(form.about) &&
-            html`<option value=${form.about}>“${shown(form.about.slice(0, 80))}”</option>`
+            html`<option value=${form.about}>“${shown(truncate(form.about, 80))}”</option>`
           }
           ${parts.map((part) => html`<option key=${part} value=${part}>${shown(part)}</option>`)}
         </select>

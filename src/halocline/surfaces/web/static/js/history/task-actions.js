@@ -2,13 +2,15 @@
 import { html } from '../lib/ui.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, toast } from '../state/store.js'
-import { DAYS, MONTHS, count, shown } from '../lib/format.js'
+import { count, DAYS, MONTHS, shown, truncate } from '../lib/format.js'
 
 const STARTS = '\x02'
 const ENDS = '\x03'
 
 export const STATUS = {
   end_turn: ['done', 'Done'],
+  partly: ['', 'Partly done'],
+  rewound: ['', 'Rewound'],
   error: ['failed', 'Failed'],
   cancelled: ['', 'Stopped'],
   unfinished: ['', 'Unfinished'],
@@ -63,7 +65,7 @@ export async function discard(infos, changed) {
     }
   }
   if (gone.length) {
-    const what = gone.length === 1 ? `‘${titleOf(gone[0]).slice(0, 60)}’` : count(gone.length, 'task')
+    const what = gone.length === 1 ? `‘${truncate(titleOf(gone[0]), 60)}’` : count(gone.length, 'task')
     toast(`Deleted ${what}.`, { undo: () => bringBack(gone, changed), seconds: 15 })
   }
   refresh()

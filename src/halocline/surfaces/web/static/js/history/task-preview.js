@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from '../lib/ui.js'
 import { saveExport } from '../lib/fetch-files.js'
 import { complain, taskOf } from '../state/store.js'
-import { count, knownCost, formatTime, money, shown, size, tokens } from '../lib/format.js'
+import { count, formatTime, knownCost, money, shown, size, tokens, truncate } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { Dialog } from '../widgets/page-frame.js'
@@ -22,8 +22,6 @@ function useTask(id) {
   task?.version.value
   return task?.ready.value ? task : null
 }
-
-const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
 export function Preview({ info, actions }) {
   const task = useTask(info.task)
@@ -59,8 +57,8 @@ export function Preview({ info, actions }) {
       ]}
     />
     <${Tags} key=${(info.tags ?? []).join()} info=${info} actions=${actions} />
-    ${first && html`<h3>First prompt</h3><div class="said">${shown(cut(first.text))}</div>`}
-    ${last && html`<h3>Last reply</h3><${Markdown} text=${cut(last.text)} />`}
+    ${first && html`<h3>First prompt</h3><div class="said">${shown(truncate(first.text, LONG))}</div>`}
+    ${last && html`<h3>Last reply</h3><${Markdown} text=${truncate(last.text, LONG)} />`}
     ${
       changed.length > 0 &&
       html`

@@ -65,6 +65,9 @@ export const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, 
 
 export const count = (number, one, many = `${one}s`) => `${thousands(number)} ${number === 1 ? one : many}`
 
+/** A text of at most so many characters, which says that it was cut. */
+export const truncate = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+
 const TITLE = 48
 
 /** The first sentence of a title, cut at a word. Pure. */

@@ -2,7 +2,7 @@
 import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain } from '../state/store.js'
-import { count, shown, tokens } from '../lib/format.js'
+import { count, shown, tokens, truncate } from '../lib/format.js'
 import { Lazy } from '../widgets/lazy.js'
 import { Badge, Switch } from '../widgets/form.js'
 import { Filter, fits } from '../widgets/page-frame.js'
@@ -65,7 +65,7 @@ export function Tools({ of, at, ours, changed }) {
               )}
             </select>
           </div>
-          ${one.description && html`<p class="soft tiny">${shown(one.description.split('\n')[0]).slice(0, 300)}</p>`}
+          ${one.description && html`<p class="soft tiny">${truncate(shown(one.description.split('\n')[0]), 300)}</p>`}
           <div class="row">
             <button class="button small" aria-label=${`Try ${one.tool}`} onClick=${() => setTrying(one)}>Try…</button>
           </div>

@@ -1,7 +1,7 @@
 // Call an MCP tool by hand: a form from its schema, the policy's decision first, then the result.
 import { html, style, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { seconds, shown } from '../lib/format.js'
+import { seconds, shown, truncate } from '../lib/format.js'
 import { Answer, Pictures } from '../transcript/output.js'
 import { Dialog } from '../widgets/page-frame.js'
 import { Labelled } from '../widgets/form.js'
@@ -104,7 +104,7 @@ function Field({ field, value, problem, put }) {
   return html`<${Labelled}
     id=${id}
     label=${label}
-    note=${field.about && shown(field.about).slice(0, 600)}
+    note=${field.about && truncate(shown(field.about), 600)}
     error=${problem}
   >
     ${box}

@@ -92,12 +92,13 @@ const Model = ({ one, used, busy, pick }) => html`<li class=${classes('model-row
       ${one.tools && html`<${Badge}>tools</${Badge}>`}
       ${one.images && html`<${Badge}>images</${Badge}>`}
       ${one.thinking && html`<${Badge}>thinking</${Badge}>`}
+      ${one.unlisted && html`<${Badge} kind="warn">not in the server’s list</${Badge}>`}
       ${one.leaving && html`<${Badge} kind="warn">deprecated</${Badge}>`}
     </span>
   </span>
   ${
     used
-      ? html`<${Badge} kind="good">in use</${Badge}>`
+      ? html`<${Badge} kind=${one.unlisted ? '' : 'good'}>in use</${Badge}>`
       : html`<button class="button small" disabled=${busy} onClick=${() => pick(one.name)}>
         Use
         <span class="hidden-text"> ${short(one.name)}</span>

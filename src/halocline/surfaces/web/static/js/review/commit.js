@@ -12,7 +12,7 @@ const SUBJECT = 72
 const describeStaging = (file) =>
   file.staged && file.unstaged ? 'partly staged; all of it is committed' : file.staged ? 'staged' : ''
 
-function Files({ title, files, chosen, choose }) {
+function Files({ title, files, chosen, choose, shared = [] }) {
   const all = files.every((file) => chosen.has(file.path))
   const set = (paths, yes) =>
     choose(yes ? new Set([...chosen, ...paths]) : new Set([...chosen].filter((path) => !paths.includes(path))))
@@ -39,6 +39,7 @@ function Files({ title, files, chosen, choose }) {
           onChange=${(e) => set([file.path], e.currentTarget.checked)}
         />
         <span class="mono grow commit-path">${shown(file.path)}</span>
+        ${shared.includes(file.path) && html`<span class="badge">also by you</span>`}
         <span class="soft tiny">${file.state}${describeStaging(file) && `, ${describeStaging(file)}`}</span>
       </label>`,
     )}
@@ -134,7 +135,7 @@ function Form({ task, plan, onDone }) {
       task.facts.running &&
       html`<p class="blind" role="status">The agent is still working: its ongoing changes may be included.</p>`
     }
-    ${ours.length > 0 && html`<${Files} title="Changed by this task" files=${ours} chosen=${chosen} choose=${choose} />`}
+    ${ours.length > 0 && html`<${Files} title="Changed by this task" files=${ours} chosen=${chosen} choose=${choose} shared=${plan.shared} />`}
     ${
       others.length > 0 &&
       html`<details open=${!ours.length}>

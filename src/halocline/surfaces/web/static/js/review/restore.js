@@ -4,7 +4,7 @@ import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { draftOf, putBack } from '../lib/preferences.js'
 import { announcement, closeSheet, complain, go, toast, written } from '../state/store.js'
-import { clock, count, short, shown, when } from '../lib/format.js'
+import { clock, count, short, shown, truncate, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Compared, countChanges, NOTHING, Refusal, useQuery, Will } from './restore-preview.js'
@@ -35,7 +35,7 @@ function targetOf(task, seq, checkpoint) {
   return {
     to: seq,
     at: prompt?.at ?? 0,
-    label: prompt ? `before “${prompt.text.split('\n', 1)[0].slice(0, 80)}”` : 'an earlier point',
+    label: prompt?.text ? `before “${truncate(prompt.text.split('\n', 1)[0], 80)}”` : 'an earlier point',
   }
 }
 
@@ -293,7 +293,7 @@ function Fork({ task, to }) {
   </details>`
 }
 
-const PERSONS = new Set(['pasted', 'piped', 'picture', 'code', 'problems'])
+const PERSONS = new Set(['continue', 'pasted', 'piped', 'picture', 'code', 'problems'])
 
 /** The parts of a prompt that are yours but not typed: pictures and pasted text. */
 const listAttached = (content) =>
@@ -307,7 +307,7 @@ function EditMessage({ task, seq, text }) {
   }
   const [whole, setWhole] = useState(row.cut ? null : row)
   const rest = listAttached(whole?.attached ?? [])
-  const [now, setNow] = useState(whole?.typed || text)
+  const [now, setNow] = useState(whole?.names?.length ? (whole.typed ?? '') : text)
   useEffect(() => {
     if (!whole)
       task
@@ -355,7 +355,7 @@ function EditMessage({ task, seq, text }) {
       ></textarea>
     </label>
     ${
-      rest.length > 0 &&
+      rest.some((part) => part.source !== 'continue') &&
       html`<p class="small soft">
         Keeps ${count(rest.length, 'picture or pasted text', 'pictures and pasted texts')}.
       </p>`

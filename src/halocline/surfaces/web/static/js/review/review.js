@@ -3,6 +3,7 @@ import { html, signal, style, useEffect, useRef, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
 import { announcement, complain, openSheet, reviewOpen, showDialogBelow } from '../state/store.js'
 import { clock, count } from '../lib/format.js'
+import { closeOnBack } from '../state/back.js'
 import { Icon } from '../lib/icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../lib/diff.js'
 import { Comments, step } from '../decisions/hunks.js'
@@ -97,8 +98,9 @@ export default function Review({ task }) {
     requestAnimationFrame(() => document.querySelector('[aria-pressed][aria-label^="Changes"]')?.focus())
   }
   useEffect(() => {
-    if (narrow) showDialogBelow(box.current)
-    else box.current?.querySelector('h2')?.focus()
+    if (narrow) return (showDialogBelow(box.current), closeOnBack(close))
+    box.current?.querySelector('h2')?.focus()
+    return undefined
   }, [narrow])
   const closeOnEscape = (e) => e.key === 'Escape' && !e.target.matches('textarea') && (e.preventDefault(), close())
   const Tag = narrow ? 'dialog' : 'aside'

@@ -108,12 +108,12 @@ function Spark({ turns }) {
     <div
       class="spark"
       role="img"
-      aria-label=${`Cost of the last ${count(costs.length, 'turn')}: ${costs.map(money).join(', ')}`}
+      aria-label=${`Cost of the last ${count(costs.length, 'turn')}: ${costs.map((cost) => money(cost || null)).join(', ')}`}
     >
       ${costs.map(
         (cost, at) => html`<i
           key=${at}
-          title=${`${cost == null ? 'price unknown' : money(cost)}`}
+          title=${money(cost || null)}
           style=${{ height: `${(100 * (cost ?? 0)) / most}%` }}
         ></i>`,
       )}

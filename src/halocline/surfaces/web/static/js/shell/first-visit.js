@@ -212,20 +212,22 @@ function Step({ number, title, done, children }) {
 }
 
 export default function First({ here, again }) {
-  const [connected, setConnected] = useState(false)
+  const [served, setServed] = useState([])
+  const connected = served.length > 0
   const choose = () => openSheet('models', { choice })
   const took = (all, isChosen = false) => {
-    setConnected(all.length > 0)
+    setServed(all)
     again()
     if (!isChosen) choose()
   }
   const model = connected && (choice.value.model || usual.value.model)
+  const isListed = served.some((one) => one.name === model && !one.unlisted)
   return html`<ol class="steps">
-    <${Step} number="1" title="Connect a model" done=${Boolean(model)}>
+    <${Step} number="1" title="Connect a model" done=${isListed}>
       ${
         connected
           ? html`<p class="soft">
-              ${model ? html`New tasks use <span class="mono">${shown(model)}</span>. ` : 'Connected. '}
+              ${model ? html`New tasks use <span class="mono">${shown(model)}</span>${isListed ? '' : ', which the server does not list'}. ` : 'Connected. '}
               <button type="button" class="link" onClick=${choose}>Choose a model</button>
             </p>`
           : html`<${Connect} done=${took} />`

@@ -1,5 +1,5 @@
 // The folder picker, for the machine the server runs on.
-import { html, useEffect, useState } from '../lib/ui.js'
+import { html, useEffect, useRef, useState } from '../lib/ui.js'
 import { query } from '../lib/connection.js'
 import { closeSheet } from '../state/store.js'
 import { chooseFolder, folderNow } from '../state/folder.js'
@@ -8,28 +8,28 @@ import { Icon } from '../lib/icons.js'
 import { Sheet } from '../widgets/sheet.js'
 
 export default function Folders() {
-  const [at, setAt] = useState(folderNow)
-  const [typed, setTyped] = useState(at)
+  const [typed, setTyped] = useState(folderNow)
   const [found, setFound] = useState(null)
   const [problem, setProblem] = useState('')
   const [hidden, setHidden] = useState(false)
   const [words, setWords] = useState('')
-  const move = (path) => (setAt(path), setTyped(path))
+  const asked = useRef(0)
   const fail = (error) => setProblem([error.text ?? error.message, error.hint].filter(Boolean).join(' '))
-  useEffect(() => {
-    let here = true
-    query('folders', { path: at, hidden }).then(
-      (one) => here && (setFound(one), setTyped((now) => (now === at ? one.path : now)), setProblem(''), setWords('')),
-      (error) => here && fail(error),
+  const look = (path) => query('folders', { path, hidden, base: found?.path ?? '' })
+  /** List a folder, unless another is asked for meanwhile. */
+  const show = (path) => {
+    const mine = ++asked.current
+    const ifLast = (then) => (answer) => mine === asked.current && then(answer)
+    look(path).then(
+      ifLast(
+        (one) => (setFound(one), setTyped((now) => (now === path ? one.path : now)), setProblem(''), setWords('')),
+      ),
+      ifLast(fail),
     )
-    return () => (here = false)
-  }, [at, hidden])
-  const take = () =>
-    query('folders', { path: typed }).then((one) => {
-      chooseFolder(one.path)
-      closeSheet()
-    }, fail)
-  const all = (found?.folders ?? []).filter((one) => one.name.toLowerCase().includes(words.toLowerCase()))
+  }
+  const move = (path) => (setTyped(path), show(path))
+  useEffect(() => show(found?.path ?? typed), [hidden])
+  const take = () => look(typed).then((one) => (chooseFolder(one.path), closeSheet()), fail)
   return html`<${Sheet}
     title="Choose a folder"
     foot=${html`
@@ -39,7 +39,7 @@ export default function Folders() {
       </label>
     `}
   >
-    <form class="row nowrap" onSubmit=${(e) => (e.preventDefault(), setAt(typed))}>
+    <form class="row nowrap" onSubmit=${(e) => (e.preventDefault(), show(typed))}>
       <label class="hidden-text" for="folder-path">Path</label>
       <input
         id="folder-path"
@@ -53,9 +53,24 @@ export default function Folders() {
       <button class="button" type="submit">Go</button>
     </form>
     ${problem && html`<p class="bad tiny" role="alert">${problem}</p>`}
-    ${
-      found?.folders.length > 12 &&
-      html`<input
+    ${problem ? html`<${Back} to=${found?.path} move=${move} />` : html`<${List} found=${found} words=${words} setWords=${setWords} move=${move} />`}
+  </${Sheet}>`
+}
+
+/** In place of the list where there is none of what was typed. */
+const Back = ({ to, move }) =>
+  html`<button class="folder" onClick=${() => move(to ?? '~')}>
+    <span class="turned"><${Icon} name="down" size="15" /></span>
+    ${' '}
+    <span class="soft">${to ? `Back to ${shown(to)}` : 'To your home folder'}</span>
+  </button>`
+
+/** The folders in a folder, and the way up. */
+function List({ found, words, setWords, move }) {
+  const all = (found?.folders ?? []).filter((one) => one.name.toLowerCase().includes(words.toLowerCase()))
+  return html`${
+    found?.folders.length > 12 &&
+    html`<input
         class="field"
         type="search"
         aria-label="Filter folders"
@@ -63,7 +78,7 @@ export default function Folders() {
         value=${words}
         onInput=${(e) => setWords(e.target.value)}
       />`
-    }
+  }
     <ul class="folder-list plain-list" aria-label="Folders">
       ${
         found?.parent &&
@@ -89,6 +104,5 @@ export default function Folders() {
         html`<li class="soft tiny">${words ? `No results for ‘${words}’.` : 'No folders here.'}</li>`
       }
       ${found?.cut && html`<li class="soft tiny">More folders not shown. Type a path above.</li>`}
-    </ul>
-  </${Sheet}>`
+    </ul>`
 }

@@ -3,7 +3,7 @@ import { classes, html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
 import { post } from '../state/outbox.js'
 import { choice, go, history, openSheet, usual } from '../state/store.js'
-import { chooseFolder, folderNow } from '../state/folder.js'
+import { chooseFolder, folderNow, lookAtFolder, seen } from '../state/folder.js'
 import { base, count, shorten, shown, when } from '../lib/format.js'
 import { TITLES, dotOf, listed } from '../state/board.js'
 import { keepValue, remember } from '../lib/preferences.js'
@@ -63,26 +63,19 @@ async function beginTask(content, isKept = () => {}) {
   return task
 }
 
-/** Warnings about the chosen folder, and its git state. */
-function Standing({ workspace }) {
-  const [git, setGit] = useState(null)
-  const [known, setKnown] = useState(null)
+/** What was seen of the chosen folder; looked at again when the window is come back to. */
+function useSeen(workspace) {
   useEffect(() => {
-    let here = true
-    setGit(null)
-    setKnown(null)
-    if (!workspace || standing.value !== 'open') return undefined
-    query('git', { workspace }).then(
-      (one) => here && setGit(one),
-      () => {},
-    )
-    query('folders', { path: workspace }).then(
-      (one) => here && setKnown(one),
-      (error) => here && setKnown({ problem: error.text }),
-    )
-    return () => (here = false)
+    lookAtFolder()
+    addEventListener('focus', lookAtFolder)
+    return () => removeEventListener('focus', lookAtFolder)
   }, [workspace, standing.value])
-  const { problem, read_only, checkpoints_off: off } = known ?? {}
+  return seen.value.workspace === workspace ? seen.value : {}
+}
+
+/** Warnings about the chosen folder, and its git state. */
+function Standing({ known }) {
+  const { problem, read_only, checkpoints_off: off, git } = known
   const warning = problem
     ? `${problem} Choose another folder.`
     : read_only
@@ -112,7 +105,7 @@ const hasNoModel = async () => !usual.value.model && !(await query('models')).le
 
 const NEW = '\n'
 
-function FolderChoice({ here }) {
+function FolderChoice({ here, isGone }) {
   const folders = welcome.value?.workspaces ?? []
   const known = [...new Set([here, ...folders, ...picked.value, ...history.value.map((info) => info.workspace)])]
     .filter(Boolean)
@@ -129,8 +122,11 @@ function FolderChoice({ here }) {
   }, [here])
   return html`<div class="home-folder row">
     <label class="soft tiny" for="folder">in</label>
-    <select id="folder" class="field folder" value=${here} title=${here} onChange=${choose}>
-      ${known.map((folder) => html`<option key=${folder} value=${folder}>${folder}</option>`)}
+    <select id="folder" class="field folder" value=${here} title=${here} aria-invalid=${isGone} onChange=${choose}>
+      ${known.map(
+        (folder) =>
+          html`<option key=${folder} value=${folder}>${folder}${isGone && folder === here ? ' (unavailable)' : ''}</option>`,
+      )}
       <option value=${NEW}>Another folder…</option>
     </select>
   </div>`
@@ -167,6 +163,7 @@ function Recent() {
 
 export function Home() {
   const here = folderNow()
+  const known = useSeen(here)
   const stage = useStage()
   useEffect(() => {
     if (stage && matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
@@ -188,7 +185,7 @@ export function Home() {
           .map((part) => part.text)
           .join('\n'),
       )
-    return beginTask(content, isKept)
+    return beginTask(content, isKept).finally(lookAtFolder)
   }
   return html`<div class="home">
     <div class="home-bar"><${MenuButton} /></div>
@@ -197,8 +194,8 @@ export function Home() {
         ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
       ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} again=${askUsual} />`}
-      <${FolderChoice} here=${here} />
-      <${Standing} workspace=${here} />
+      <${FolderChoice} here=${here} isGone=${Boolean(known.problem)} />
+      <${Standing} known=${known} />
       <${Composer}
         placeholder="Describe a task, or type / or @"
         onSend=${startTask}

@@ -1,5 +1,6 @@
 // The tasks by what they need, and links to the other pages.
 import { html, classes, fileAddress, signal, useLayoutEffect, useRef } from '../lib/ui.js'
+import { closeOnBack } from '../state/back.js'
 import { dotOf, listed, TITLES } from '../state/board.js'
 import { go, openSheet, route, sidebarOpen } from '../state/store.js'
 import { keepValue, theme } from '../lib/preferences.js'
@@ -15,7 +16,7 @@ const filter = signal('')
 const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 const taskMenu = signal(null)
-const loadTaskMenu = definePart(() => import('./task-menu.js'))
+const loadTaskMenu = definePart(() => import('../files/task-menu.js'))
 const PAGES = [
   ['board', 'Board', 'list'],
   ['history', 'History', 'clock'],
@@ -103,7 +104,9 @@ function useDrawer() {
     const behind = document.getElementById('middle')
     behind.inert = true
     close.focus()
+    const closed = closeOnBack(() => (sidebarOpen.value = false))
     return () => {
+      closed()
       behind.inert = false
       if (box.current.contains(document.activeElement) || document.activeElement === document.body) before?.focus()
     }

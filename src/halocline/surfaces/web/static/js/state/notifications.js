@@ -4,7 +4,7 @@
 import { effect, fileAddress, signal } from '../lib/ui.js'
 import { board, standing } from '../lib/connection.js'
 import { notifying, sounding } from '../lib/preferences.js'
-import { shown } from '../lib/format.js'
+import { shown, truncate } from '../lib/format.js'
 import { current, go, history } from './store.js'
 import { definePart } from '../lib/parts.js'
 
@@ -19,7 +19,7 @@ function tell(id, title, body) {
   if (sounding.value) loadSounds().then(({ chime }) => chime())
   if (!notifying.value || !('Notification' in window) || Notification.permission !== 'granted') return
   const one = new Notification(title, {
-    body: body.slice(0, 200),
+    body: truncate(body, 200),
     tag: `halocline ${id}`,
     icon: fileAddress('static/icon.svg'),
   })

@@ -13,3 +13,7 @@ export function nameOther(client) {
   if (!client || client === 'web' || client === welcome.value?.client) return ''
   return PLACES.find(([form]) => form.test(client))?.[1] ?? `by ${client}`
 }
+
+/** What became of a request, in a word; with its turn it ends unanswered. */
+export const nameDecision = ({ decision, by }) =>
+  by === 'interrupt' ? 'Stopped' : decision.startsWith('allow') ? 'Approved' : 'Rejected'

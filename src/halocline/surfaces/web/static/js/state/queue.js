@@ -32,6 +32,12 @@ export const sendNow = (task, one) => change(task, 'send_queued', { messages: [o
 /** Send all that is held, in order. */
 export const goOn = (task) => change(task, 'send_queued')
 
+/** Continue after a turn that failed or was stopped. No one typed this, so it is a note and no text. */
+export const continueTask = (task) =>
+  task.send('submit_prompt', {
+    content: [{ type: 'note', text: 'Continue where you left off.', source: 'continue' }],
+  })
+
 /** Answer a question of the agent. */
 export const answerQuestion = (task, request, text) =>
   task.send('answer_question', { request, answer: text }).catch(complain)

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from '../lib/ui.js'
 import { count } from '../lib/format.js'
 import { announcement } from '../state/store.js'
+import { nameDecision } from '../state/other-clients.js'
 import { APPROVAL_NAMES } from '../composer/composer-bar.js'
 import { REASONS } from './turn-end.js'
 
@@ -11,31 +12,33 @@ const TOGETHER = 150
 
 const describeRequest = ({ kind, question, title }) =>
   kind === 'question' ? `Question: ${question}` : `Approval needed: ${title}`
-const describeDecision = (one) => (one.decision.startsWith('allow') ? 'Approved' : 'Rejected')
 
 function describeEnd(f) {
   const files = f.turns.at(-1)?.files ?? 0
   const why = f.last.reason === 'error' ? f.error?.text || f.last.text : ''
-  return [REASONS[f.last.reason] ?? f.last.reason, why, files && `${count(files, 'file')} changed`]
+  const failed = f.last.failed.length > 0 && `${f.last.failed.join(' and ')} failed`
+  return [REASONS[f.last.reason] ?? f.last.reason, failed, why, files && `${count(files, 'file')} changed`]
     .filter(Boolean)
     .join('. ')
 }
 
 /** The announcements for a change of state. Pure. */
 function describeChanges(before, now, f) {
-  const fresh = now.decided > before.decided ? [describeDecision(f.decided.at(-1))] : []
+  const last = now.decided > before.decided ? f.decided.at(-1) : null
+  const fresh = last && last.by !== 'interrupt' ? [nameDecision(last)] : [] // the end of the turn says that
   if (now.approvals !== before.approvals) fresh.push(`Approvals: ${APPROVAL_NAMES[now.approvals] ?? now.approvals}`)
   if (now.mode !== before.mode) fresh.push(`Mode: ${now.mode}`)
   if (now.key === before.key) return fresh
   if (f.waiting.length) return [...fresh, describeRequest(f.waiting[0])]
   if (f.cutOff) return [...fresh, 'Interrupted: its process ended']
-  return f.running || !f.last ? fresh : [...fresh, describeEnd(f)]
+  return f.running || now.ended <= before.ended ? fresh : [...fresh, describeEnd(f)]
 }
 
 const standing = ({ waiting, running, last, decided, approvals, mode }) => ({
   approvals,
   mode,
   key: waiting[0]?.request ?? (running ? 'runs' : `ended ${last?.seq}`),
+  ended: last?.seq ?? 0,
   decided: decided.length,
 })
 

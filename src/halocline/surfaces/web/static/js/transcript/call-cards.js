@@ -3,7 +3,7 @@ import { html, classes, useState } from '../lib/ui.js'
 import { allOpen, openSheet } from '../state/store.js'
 import { clock, count, seconds, shown } from '../lib/format.js'
 import { query } from '../lib/connection.js'
-import { nameOther } from '../state/other-clients.js'
+import { nameDecision, nameOther } from '../state/other-clients.js'
 import { Icon } from '../lib/icons.js'
 import { DiffText, fate, firstChange, hunksOf, Stat } from '../lib/diff.js'
 import { openFile } from '../files/open-file.js'
@@ -74,14 +74,14 @@ const isPlain = ({ approval, status }) =>
 
 function Decided({ row }) {
   const { approval, status } = row
-  if (!approval?.decision || approval.by === 'nobody' || isPlain(row)) return null
+  if (!approval?.decision || ['nobody', 'interrupt'].includes(approval.by) || isPlain(row)) return null
   if (approval.by === 'message') return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
   const other = nameOther(approval.client)
   const whom = other && ` ${shown(other)}, ${clock(approval.at)}`
   return html`<div class="decided soft tiny">
-    ${yes ? 'Approved' : 'Rejected'}
+    ${nameDecision(approval)}
     ${always ? ' always' : ''}${whom}${approval.edited ? `, ${nameLeftOut(approval) || 'edited first'}` : ''}${yes && status === 'rejected' ? '; then denied by a rule' : ''}
     ${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}
   </div>`

@@ -51,7 +51,7 @@ const Prompt = ({ row, task }) => {
     tabindex="-1"
     aria-label="You"
   >
-    <div class="prompt-text"><${Marked} text=${typedOf(row)} /></div>
+    ${typedOf(row) && html`<div class="prompt-text"><${Marked} text=${typedOf(row)} /></div>`}
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     ${row.names?.map((name, at) => html`<div key=${at} class="soft small attached-name">${shown(name)}</div>`)}
     <div class="prompt-tools">

@@ -8,19 +8,24 @@ import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
 import { describeCost } from '../state/task.js'
+import { definePart } from '../lib/parts.js'
+import { Lazy } from '../widgets/lazy.js'
 import { MenuButton } from '../widgets/menu-button.js'
 
+const loadMenu = definePart(() => import('../files/task-menu.js'))
 const STALL = 20
 /** The share of the window from which the header shows how full it is. */
 const RINGS_FROM = 0.5
+
+const ENDS = { error: 'Failed', cancelled: 'Stopped' }
+const describeDone = ({ failed }) => (failed.length ? `Done, but ${failed.join(' and ')} failed` : 'Done')
 
 /** State, subject and time, never a bare spinner. Without a connection, progress is unknown. */
 function activity(f, now) {
   if (f.running && standing.value !== 'open') return 'Disconnected: progress unknown'
   if (f.waiting.length) return f.waiting[0].kind === 'question' ? 'Has a question' : 'Needs your approval'
   if (f.cutOff) return 'Interrupted when its process ended. Send a message to continue.'
-  if (!f.running)
-    return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
+  if (!f.running) return f.last ? (ENDS[f.last.reason] ?? describeDone(f.last)) : f.rewinds.length ? 'Rewound' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activity_since || f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
   if (f.activity === 'retry') {
@@ -39,7 +44,7 @@ const dot = (f) =>
       ? 'runs'
       : f.last?.reason === 'error'
         ? 'failed'
-        : f.last?.reason === 'end_turn'
+        : f.last?.reason === 'end_turn' && !f.last.failed.length
           ? 'done'
           : ''
 
@@ -80,6 +85,27 @@ function Worktree({ id }) {
       <${Icon} name="branch" size="12" /> ${shown(work.text)}
     </button>`
   )
+}
+
+/** What one rarely does with a task: rename, print, export, delete. */
+function More({ task, title }) {
+  const [place, setPlace] = useState(null)
+  const open = ({ currentTarget: from }) => {
+    const { left: x, bottom: y } = from.getBoundingClientRect()
+    setPlace({ from, x, y })
+  }
+  const info = { task: task.id, title, favourite: task.facts.favourite }
+  return html`<button
+      class="icon-button"
+      aria-haspopup="menu"
+      aria-expanded=${Boolean(place)}
+      aria-label="More actions for this task"
+      title="Rename, print, export…"
+      onClick=${open}
+    >
+      <${Icon} name="more" />
+    </button>
+    ${place && html`<${Lazy} load=${loadMenu} info=${info} ...${place} onClose=${() => setPlace(null)} />`}`
 }
 
 export function Header({ task }) {
@@ -123,7 +149,7 @@ export function Header({ task }) {
         ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
       </div>
       <button
-        class=${classes('chip meter', share < RINGS_FROM && 'wide-only')}
+        class="chip meter"
         onClick=${() => openSheet('context', { task })}
         title="Context and cost"
         aria-label=${`Context ${filled}${isPriced ? `, cost ${cost}` : ''}`}
@@ -133,7 +159,7 @@ export function Header({ task }) {
           html`<span class=${classes('ring', share > 0.8 && 'full')} style=${{ '--share': share }} aria-hidden="true"></span>
             ${filled}`
         }
-        ${isPriced ? html`<span class="wide-only">${cost}</span>` : share < RINGS_FROM && html`<span class="wide-only">${tokens(f.context)} tokens</span>`}
+        ${isPriced ? html`<span class=${classes(share >= RINGS_FROM && 'wide-only')}>${cost}</span>` : share < RINGS_FROM && `${tokens(f.context)} tokens`}
       </button>
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}
@@ -168,6 +194,7 @@ export function Header({ task }) {
       >
         <${Icon} name="undo" />
       </button>
+      <${More} task=${task} title=${title} />
     </div>
     ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} step=${f.step} />`}
     ${

@@ -1,8 +1,9 @@
 // The end of a turn: why it ended and what it cost, or the error that ended it; then what one may do next.
 import { html, classes } from '../lib/ui.js'
 import { complain, go, openSheet, reviewOpen } from '../state/store.js'
-import { count, money, seconds, shown } from '../lib/format.js'
+import { count, money, seconds, shown, truncate } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
+import { continueTask } from '../state/queue.js'
 import { CopyButton } from '../lib/code.js'
 import { Time } from '../widgets/elapsed.js'
 
@@ -47,7 +48,7 @@ export function ErrorCard({ row, task }) {
 
 /** Remedies for an error, the most likely first. */
 function findRemedy(row, task) {
-  const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)
+  const goOn = () => continueTask(task).catch(complain)
   const again = ['Try again', goOn]
   const model = ['Use another model', () => openSheet('models', { task })]
   const keys = ['Open models and keys', () => go('providers', (task.facts.model || '').split('/')[0])]
@@ -77,7 +78,7 @@ function tryAgain(task) {
 
 /** A command that ran after the last edit, with how it ended. */
 const Command = ({ one }) =>
-  html`<li><code>${shown(one.command.length > 200 ? one.command.slice(0, 199) + '…' : one.command)}</code> ${shown(one.own ? 'by you' : '')} ${shown(one.end ?? '')}</li>`
+  html`<li><code>${shown(truncate(one.command, 200))}</code> ${shown(one.own ? 'by you' : '')} ${shown(one.end ?? '')}</li>`
 
 /** What the log proves about the turn's work: what it changed, what ran after the last edit, what is missing. */
 function Proof({ evidence }) {
@@ -92,7 +93,7 @@ function Proof({ evidence }) {
       changed.length > 0 &&
       html`<details class="tiny soft">
         <summary>
-          ${count(changed.length, 'file')} changed${last ? html`, then <code>${shown(last.command.slice(0, 60))}</code>${last.end ? ` (${last.end})` : ''}` : ''}
+          ${count(changed.length, 'file')} changed${last ? html`, then <code>${shown(truncate(last.command, 60))}</code>${last.end ? ` (${last.end})` : ''}` : ''}
           ${!denied.length && unchecked.length > 0 ? ` · not checked: ${shown(unchecked.join('; '))}` : ''}
         </summary>
         ${list(
@@ -106,8 +107,8 @@ function Proof({ evidence }) {
     }`
 }
 
-/** True for a row that is no work and takes none back, as that of a mode. */
-const isAside = (row) => row.type === 'notice_row' && !row.seq
+/** True for a row that is no work and takes none back, as that of a mode, or of a checkpoint that was ready late. */
+const isAside = (row) => (row.type === 'notice_row' && !row.seq) || row.type === 'checkpoint_row'
 
 /** The end of a turn: duration and cost, then its evidence; for the latest one, next steps. */
 export function TurnEnd({ row, task }) {
@@ -143,7 +144,7 @@ function NextSteps({ row, task }) {
       row.reason !== 'end_turn' &&
       html`<button
         class="button small"
-        onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)}
+        onClick=${() => continueTask(task).catch(complain)}
       >
         Continue
       </button>`

@@ -2,6 +2,7 @@
 // with `data-first`, else the title, so that a screen reader announces it.
 import { html, classes, useEffect, useRef, style } from '../lib/ui.js'
 import { closeBeside, closeSheet, isRoomy, showDialog } from '../state/store.js'
+import { closeOnBack } from '../state/back.js'
 import { Icon } from '../lib/icons.js'
 
 /** A bare dialog, closed by Esc or a press outside. */
@@ -10,9 +11,10 @@ export function Modal({ title, className = '', children, onClose = closeSheet })
   useEffect(() => {
     style('static/js/widgets/sheets.css')
     const gone = showDialog(box.current)
+    const closed = closeOnBack(onClose)
     const first = box.current.querySelector('[data-first]') ?? box.current.querySelector('h2')
     first?.focus()
-    return gone
+    return () => (gone(), closed())
   }, [])
   return html`<dialog
     class=${classes('sheet', className)}

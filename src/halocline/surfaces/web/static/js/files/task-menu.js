@@ -1,7 +1,7 @@
-// The menu of a task in the list: rename, favorite, fork, export, delete with undo.
+// The menu of a task, in the list and in its header: rename, favorite, fork, export, delete with undo.
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { saveExport } from '../lib/fetch-files.js'
-import { printTask } from '../files/print-task.js'
+import { printTask } from './print-task.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, route, toast } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
