@@ -143,7 +143,7 @@ class LocalPlaces:
         top = await asyncio.to_thread(find_repository, opened.folder, self._environment)
         commit = await _note_commit(store, top.top)
         changes = TreeChanges(top.top, store, around.common / "objects")
-        await changes.note_first(commit, around.settings)
+        await changes.note_first(commit, around)
         return Place(opened.folder, None, changes, around.top, commit, is_worktree=True)
 
     async def _open_clone(self, standing: Standing) -> Place:
