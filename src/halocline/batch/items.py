@@ -170,7 +170,7 @@ def _find_problem(item: Item) -> str:
         return "an id has letters, digits, and single . _ - between them, at most 100, and does not end in .lock."
     checks: Iterable[tuple[bool, str]] = (
         (not item.prompt.strip(), "it has no prompt."),
-        (any(_UNPASSABLE.search(text) for text in _list_words(item)), "a field has a character that no command can have."),
+        (any(map(_UNPASSABLE.search, _list_words(item))), "it has a character that no command can have."),
         (bool(item.folder) and bool(item.git), "it has a folder and a repository; name one of them."),
         (bool(item.revision) and not item.git, "a revision goes with git."),
         (bool(item.git) and item.place not in (None, PlaceKind.CLONE, PlaceKind.CONTAINER), "git makes a clone."),

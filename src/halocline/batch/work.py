@@ -121,6 +121,7 @@ class Worker:
         self._folders: dict[str, asyncio.Lock] = {}
         self._accepting: dict[str, str] = {}
         self._opening = set[asyncio.Future[Place]]()
+        self._waits: dict[str, tuple[ev.StepRetried, float]] = {}
 
     def stop(self) -> None:
         """Interrupt what runs; each item continues with the next run of the batch."""
@@ -140,6 +141,12 @@ class Worker:
         """Return the state of an item's task while it runs."""
         client, task = self.tasks.get(id, (None, ""))
         return client.state(task) if client and client.is_open(task) else None
+
+    def read_wait(self, id: str) -> ev.StepRetried | None:
+        """Return what the request of an item waits for, with the seconds that are left; None if it does not wait."""
+        event, end = self._waits.get(id, (None, 0.0))
+        left = end - time.monotonic()
+        return replace(event, wait=left) if event and left > 0 else None
 
     def read_cost(self, standing: Standing) -> float | None:
         """Return what the task of an item has cost, by its log."""
@@ -265,6 +272,7 @@ class Worker:
         if self._is_ending() or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
+            self._note_wait(item.id, event)
             if isinstance(event, ev.UsageReported):
                 self.purse.note(item.id, client.state(task).budget.cost)
             if isinstance(event, ev.Durable):
@@ -276,6 +284,13 @@ class Worker:
         if self._is_ending():
             return client.state(task)
         raise await client.ended(task) or HaloclineError("The task was closed before its turn ended.", "")
+
+    def _note_wait(self, id: str, event: ev.Event) -> None:
+        if isinstance(event, ev.StepRetried):
+            self._waits[id] = event, time.monotonic() + event.wait
+            self._note(id)
+        elif isinstance(event, ev.Durable | ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta):
+            self._waits.pop(id, None)
 
     async def _push(self, client: Client, task: str, item: Item) -> bool:
         """Send what the task waits for, if its turn does not run already. False if it has come to its end."""
