@@ -139,7 +139,7 @@ class TreeChanges:
         added, removed = (sum(int(one[side]) for one in sizes if one[side] != b"-") for side in (0, 1))
         return Change(patch, len(sizes), added, removed)
 
-    async def read_text(self, parent: str, commit: str) -> bytes:
+    async def read_contents(self, parent: str, commit: str) -> bytes:
         """Return the change between two commits with the content of all files, also of those that are no text."""
         answer = await self._git("diff", "--text", *_PLAIN, parent, commit)
         if not answer.is_good or answer.code is None:

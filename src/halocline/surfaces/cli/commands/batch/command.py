@@ -196,7 +196,13 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
         runner = await _open_runner(arguments, queue, items, progress, requests)
         batch = Batch(queue, runner, at_once=arguments.at_once, note=progress.note, only=frozenset(wanted))
-        with progress.show(batch), handle_signals(lambda number: batch.stop()):
+
+        def stop(number: int) -> None:
+            batch.stop()
+            if requests:
+                requests.stop()
+
+        with progress.show(batch), handle_signals(stop):
             is_stopped = await batch.run()
         return _finish(arguments, queue, wanted, batch, is_stopped=is_stopped)
 
