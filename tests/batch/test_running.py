@@ -177,15 +177,18 @@ async def test_no_more_items_run_at_once_than_are_wanted(bench, item):
 
 
 class Slow(Scripted):
-    """Its request waits in the line of the provider's limit until it is let through."""
+    """Its second request waits in the line of the provider's limit until it is let through."""
 
     def __init__(self) -> None:
-        super().__init__(["done"], "scripted/one")
+        super().__init__([EDIT, "done"], "scripted/one")
         self.may_go = asyncio.Event()
+        self.asked = 0
 
     async def stream(self, request):
-        yield ev.StepRetried(attempt=0, wait=53.0, cause="Waiting for the provider's limit", unbilled=True)
-        await self.may_go.wait()
+        self.asked += 1
+        if self.asked > 1:
+            yield ev.StepRetried(attempt=0, wait=53.0, cause="Waiting for the provider's limit", unbilled=True)
+            await self.may_go.wait()
         async for event in super().stream(request):
             yield event
 
@@ -201,13 +204,15 @@ async def test_an_item_that_waits_for_the_provider_says_so_until_it_continues(be
             table.note(id)
             if batch.read_wait(id):
                 seen.extend(str(cell) for column in table.draw(batch).columns for cell in column.cells)
+            if seen.count("one") == 2:  # also after what was done meanwhile: the checkpoint of the edit
                 bench.models["model"].may_go.set()
 
         batch = bench.build(queue, note=note)
-        with lines.show(batch):
-            await batch.run()
+        async with asyncio.timeout(60):
+            with lines.show(batch):
+                await batch.run()
         assert batch.read_wait("one") is None
-    assert "Waiting for the provider's limit: 53 s" in seen
+    assert seen.count("Waiting for the provider's limit: 53 s") == 2
     assert capsys.readouterr().err.count("one  Waiting for the provider's limit: 53 s") == 1
 
 

@@ -39,6 +39,11 @@ OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 THREADS = 32
 """Threads of a process that wait for disks; each step of a task has its log synced."""
+ENDS_OF_WAITS = (
+    *(ev.StepStarted, ev.TextDelta, ev.ThinkingDelta, ev.ToolCallDelta),
+    *(ev.AssistantMessageCompleted, ev.TurnEnded),
+)
+"""What tells that a request waits no more; other events, of a checkpoint say, come while it waits."""
 GARBAGE = 20_000, 10
 """How often a process looks for cycles, as in `halocline.__main__`: a look at 60,000 objects of 200 tasks holds all of
 them for 60 ms, one at 20,000 for 20.
@@ -289,7 +294,7 @@ class Worker:
         if isinstance(event, ev.StepRetried):
             self._waits[id] = event, time.monotonic() + event.wait
             self._note(id)
-        elif isinstance(event, ev.Durable | ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta):
+        elif isinstance(event, ENDS_OF_WAITS):
             self._waits.pop(id, None)
 
     async def _push(self, client: Client, task: str, item: Item) -> bool:
