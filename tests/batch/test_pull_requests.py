@@ -102,6 +102,7 @@ async def run(bench, *items, requests: bool = True, opener: PullRequests | None 
     with Queue(bench.records) as queue:
         await queue.add(items)
         if requests:
+            await opener.note_targets()
             async for _ in opener.publish_left(queue, [one.id for one in items]):
                 pass
         publish = opener.publish if requests else None
@@ -136,6 +137,21 @@ async def test_a_batch_that_is_continued_opens_none_twice_also_after_a_kill_betw
         await queue.end("one", replace(done["one"], pull_request=""))
     assert (await run(bench, item()))["one"] == done["one"]
     assert len(list_requests(remote)) == 1
+
+
+async def test_a_remote_that_a_task_changed_gets_nothing_at_the_next_start(
+    bench, item, remote, repository, monkeypatch
+):
+    change = Turn(
+        calls=(Call("execute_command", {"command": "git remote set-url origin git@github.com:evil/shop.git"}),)
+    )
+    monkeypatch.setenv("FAILS", "1")
+    bench = bench(model=play(change, EDIT, "done"))
+    await run(bench, item())
+    assert "evil" in git(repository, "remote", "get-url", "origin")
+    monkeypatch.delenv("FAILS")
+    with pytest.raises(UsageError, match=r"went to github\.com/team/shop .* its remote is github\.com/evil/shop now"):
+        await run(bench, item())
 
 
 async def test_a_request_of_an_earlier_batch_of_the_same_name_is_not_taken_for_this_one(bench, item, remote):

@@ -19,11 +19,13 @@ from halocline.batch.queue import Outcome, Queue, Standing
 from halocline.batch.results import describe_change, name_branch, quiet_text, write_subject
 from halocline.batch.tree_changes import TreeChanges
 from halocline.client.tasks import Client
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.git.clone import check_address
 from halocline.git.code_hosts import ALL_TOKENS, CodeHost, NewRequest, find_code_host, find_request, open_request
 from halocline.git.push import RemoteBranches, find_remote, find_urls, is_published, push_new_branch, read_remote
 from halocline.git.repository import GitUnusable, ask_git, find_repository
+from halocline.protocol import json_input, json_output
 from halocline.protocol.child_environment import declare_environment
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.terminal_text import plain_text
@@ -34,6 +36,7 @@ _KINDS = (PlaceKind.WORKTREE, PlaceKind.CLONE, PlaceKind.CONTAINER)
 LONGEST_ANSWER, LONGEST_PROMPT, LONGEST_LINE = 8_000, 4_000, 300
 _FENCE = re.compile(r"^ {0,3}```", re.MULTILINE)
 NONE = "No pull request"
+_TARGETS = "remotes.json"
 
 
 class Target(Value, frozen=True):
@@ -74,7 +77,31 @@ class PullRequests:
                 commit = await asyncio.to_thread(_read_commit, target.top, standing.item.revision)
                 await self._require_published(target, commit)
                 self._published.add((target, standing.item.revision))
-        return sorted({f"{one.host}/{one.path}" for one in self._hosts.values()})
+        await asyncio.to_thread(self._require_same)
+        return sorted({_name_host(one) for one in self._hosts.values()})
+
+    async def note_targets(self) -> None:
+        """Keep where results go, before a task runs: it could change the settings of its repository."""
+        known = await asyncio.to_thread(self._read_targets)
+        data = json_output.encode({**self._list_targets(), **known})
+        await asyncio.to_thread(write_whole, self._batch / _TARGETS, data)
+
+    def _list_targets(self) -> dict[str, str]:
+        return {folder: _name_host(self._hosts[target.url]) for (folder, _), target in self._targets.items()}
+
+    def _read_targets(self) -> dict[str, str]:
+        path = self._batch / _TARGETS
+        return json_input.decode(read_regular(path), type=dict[str, str]) if path.exists() else {}
+
+    def _require_same(self) -> None:
+        """Raise UsageError for a repository whose results went elsewhere when the batch began."""
+        known = self._read_targets()
+        for folder, place in self._list_targets().items():
+            if known.get(folder, place) != place:
+                raise UsageError(
+                    f"Results of {folder} went to {known[folder]} when this batch began; its remote is {place} now.",
+                    f"If you changed it yourself, remove {self._batch / _TARGETS}.",
+                )
 
     def stop(self) -> None:
         """Open no more, and leave what is being opened: the next start of the batch does it."""
@@ -214,6 +241,10 @@ def _find_target(item: Item) -> Target:
     follows = known.get(f"branch.{branch}.merge", "") if known.get(f"branch.{branch}.remote") == remote else ""
     base = item.revision or follows.removeprefix("refs/heads/") or branch
     return Target(url, base, os.fspath(repository.top), remote)
+
+
+def _name_host(host: CodeHost) -> str:
+    return f"{host.host}/{host.path}"
 
 
 def _read_parent(store: Path) -> str:

@@ -16,6 +16,7 @@ from halocline.batch.purse import Purse
 from halocline.batch.queue import LETTERS, Ending, Outcome, Queue, Standing
 from halocline.batch.read_outcome import read_outcome
 from halocline.batch.results import keep_change
+from halocline.batch.waits import Waits
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
 from halocline.protocol import commands as cmd, events as ev
@@ -39,11 +40,6 @@ OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
 THREADS = 32
 """Threads of a process that wait for disks; each step of a task has its log synced."""
-ENDS_OF_WAITS = (
-    *(ev.StepStarted, ev.TextDelta, ev.ThinkingDelta, ev.ToolCallDelta),
-    *(ev.AssistantMessageCompleted, ev.TurnEnded),
-)
-"""What tells that a request waits no more; other events, of a checkpoint say, come while it waits."""
 GARBAGE = 20_000, 10
 """How often a process looks for cycles, as in `halocline.__main__`: a look at 60,000 objects of 200 tasks holds all of
 them for 60 ms, one at 20,000 for 20.
@@ -126,7 +122,8 @@ class Worker:
         self._folders: dict[str, asyncio.Lock] = {}
         self._accepting: dict[str, str] = {}
         self._opening = set[asyncio.Future[Place]]()
-        self._waits: dict[str, tuple[ev.StepRetried, float]] = {}
+        self._waits = Waits()
+        self.read_wait = self._waits.read
 
     def stop(self) -> None:
         """Interrupt what runs; each item continues with the next run of the batch."""
@@ -146,12 +143,6 @@ class Worker:
         """Return the state of an item's task while it runs."""
         client, task = self.tasks.get(id, (None, ""))
         return client.state(task) if client and client.is_open(task) else None
-
-    def read_wait(self, id: str) -> ev.StepRetried | None:
-        """Return what the request of an item waits for, with the seconds that are left; None if it does not wait."""
-        event, end = self._waits.get(id, (None, 0.0))
-        left = end - time.monotonic()
-        return replace(event, wait=left) if event and left > 0 else None
 
     def read_cost(self, standing: Standing) -> float | None:
         """Return what the task of an item has cost, by its log."""
@@ -277,10 +268,10 @@ class Worker:
         if self._is_ending() or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
-            self._note_wait(item.id, event)
+            is_waiting = self._waits.note(item.id, event)
             if isinstance(event, ev.UsageReported):
                 self.purse.note(item.id, client.state(task).budget.cost)
-            if isinstance(event, ev.Durable):
+            if is_waiting or isinstance(event, ev.Durable):
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
                 return client.state(task)
@@ -289,13 +280,6 @@ class Worker:
         if self._is_ending():
             return client.state(task)
         raise await client.ended(task) or HaloclineError("The task was closed before its turn ended.", "")
-
-    def _note_wait(self, id: str, event: ev.Event) -> None:
-        if isinstance(event, ev.StepRetried):
-            self._waits[id] = event, time.monotonic() + event.wait
-            self._note(id)
-        elif isinstance(event, ENDS_OF_WAITS):
-            self._waits.pop(id, None)
 
     async def _push(self, client: Client, task: str, item: Item) -> bool:
         """Send what the task waits for, if its turn does not run already. False if it has come to its end."""

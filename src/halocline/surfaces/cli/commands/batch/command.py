@@ -191,6 +191,7 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
                 "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
             )
         if requests:
+            await requests.note_targets()
             async for one in requests.publish_left(queue, wanted):
                 print_message(f"{one.item.id}  {one.outcome and (one.outcome.pull_request or one.outcome.problem)}")
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
