@@ -245,11 +245,17 @@ async def test_what_could_not_be_opened_and_what_ran_without_them_is_opened_by_a
     assert (opened.problem, opened.pull_request) == ("", list_requests(remote)[0]["url"])
 
 
-async def test_a_branch_of_someone_else_stays_as_it_is(bench, item, remote, repository):
+async def test_a_branch_of_someone_else_stays_as_it_is_also_one_that_comes_while_the_batch_runs(
+    bench, item, remote, repository
+):
+    bench = bench(model=play(EDIT, "done"))
+    opener = PullRequests(bench.records, open_client(Choices(), "batch"))
+    await opener.check([Standing(item())])
     git(repository, "push", "-q", "origin", "main:refs/heads/batch/b/one")
     before = git(remote, "rev-parse", "batch/b/one")
-    done = (await run(bench(model=play(EDIT, "done")), item()))["one"]
-    assert "is at the remote already" in done.problem
+    for said in ("stale info", "is at the remote already"):  # the first look at the remote was before
+        done = (await run(bench, item(), opener=opener))["one"]
+        assert said in done.problem
     assert (git(remote, "rev-parse", "batch/b/one"), list_requests(remote)) == (before, [])
 
 
@@ -311,6 +317,16 @@ REFUSED = {
         lambda folder, _: git(folder, "commit", "--allow-empty", "-qm", "mine"),
         {},
         "is not at origin, and would be pushed",
+    ),
+    "a branch that is there": (
+        lambda folder, _: git(folder, "push", "-q", "origin", "main:refs/heads/batch/b/one"),
+        {},
+        "batch/b/one is at .* already",
+    ),
+    "a remote that cannot be read": (
+        lambda folder, _: git(folder, "remote", "set-url", "origin", "git@github.com:team/none.git"),
+        {},
+        "git failed: .*team/none.git",
     ),
 }
 

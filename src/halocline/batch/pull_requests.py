@@ -16,14 +16,22 @@ from halocline.batch.folders import find_store
 from halocline.batch.items import Item, PlaceKind
 from halocline.batch.places import choose_kind
 from halocline.batch.queue import Outcome, Queue, Standing
-from halocline.batch.results import describe_change, name_branch, quiet_text, write_subject
+from halocline.batch.results import describe_change, name_branch, name_folder, quiet_text, write_subject
 from halocline.batch.tree_changes import TreeChanges
 from halocline.client.tasks import Client
 from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.git.clone import check_address
 from halocline.git.code_hosts import ALL_TOKENS, CodeHost, NewRequest, find_code_host, find_request, open_request
-from halocline.git.push import RemoteBranches, find_remote, find_urls, is_published, push_new_branch, read_remote
+from halocline.git.push import (
+    RemoteBranches,
+    find_remote,
+    find_urls,
+    hide_password,
+    is_published,
+    push_new_branch,
+    read_remote,
+)
 from halocline.git.repository import GitUnusable, ask_git, find_repository
 from halocline.protocol import json_input, json_output
 from halocline.protocol.child_environment import declare_environment
@@ -71,12 +79,17 @@ class PullRequests:
         for standing in standings:
             target = await self._find_target(standing.item)
             if target.url not in self._hosts:
-                folder = Path(target.top or Path.cwd())
-                self._hosts[target.url] = await find_code_host(target.url, folder, self._signs_in)
+                self._hosts[target.url] = await find_code_host(target.url, _find_work(target), self._signs_in)
             if target.top and not standing.task and (target, standing.item.revision) not in self._published:
                 commit = await asyncio.to_thread(_read_commit, target.top, standing.item.revision)
                 await self._require_published(target, commit)
                 self._published.add((target, standing.item.revision))
+            branch = name_branch(self._batch.name, standing)
+            if not standing.task and branch in (await self._read_remote(target)).commits:
+                raise UsageError(
+                    f"The branch {branch} is at {hide_password(target.url)} already, and would be left as it is.",
+                    "Give the batch another name: --name NAME",
+                )
         await asyncio.to_thread(self._require_same)
         return sorted({_name_host(one) for one in self._hosts.values()})
 
@@ -154,18 +167,26 @@ class PullRequests:
         wanted = NewRequest(branch, base, write_subject(standing, redact), self._describe(standing, outcome, commit))
         return await open_request(host, wanted, store, self._signs_in)
 
+    async def _read_remote(self, target: Target) -> RemoteBranches:
+        """Return the branches of this batch at a remote, and the base, as they were when it was read: once."""
+        if target not in self._remotes:
+            alone = declare_environment(self._git, {"GIT_DIR": os.devnull})  # no settings of a repository
+            names = (f"{name_folder(self._batch.name)}/*", target.base)
+            self._remotes[target] = await read_remote(_find_work(target), target.url, names, alone)
+        return self._remotes[target]
+
     async def _push(self, target: Target, store: Path, branch: str, commit: str) -> str:
         """Push a commit as a new branch, unless that is there with it; return the branch to merge it into.
 
         A remote is read once: where more has happened there since, the push fails. Raises UsageError.
         """
         git = declare_environment(self._git, {"GIT_DIR": os.fspath(store)})
-        if target not in self._remotes:
-            names = (f"{branch.rpartition('/')[0]}/*", target.base)
-            self._remotes[target] = await read_remote(store, target.url, names, git)
-        default, commits = self._remotes[target]
+        default, commits = await self._read_remote(target)
         if commits.get(branch, commit) != commit:
-            raise UsageError(f"the branch {branch} is at the remote already, and is left as it is.", "Rename it.")
+            raise UsageError(
+                f"the branch {branch} is at the remote already, and is left as it is.",
+                "Rename it, or run a batch of another name.",
+            )
         if branch not in commits:
             try:
                 await push_new_branch(store, target.url, commit, branch, git)
@@ -241,6 +262,11 @@ def _find_target(item: Item) -> Target:
     follows = known.get(f"branch.{branch}.merge", "") if known.get(f"branch.{branch}.remote") == remote else ""
     base = item.revision or follows.removeprefix("refs/heads/") or branch
     return Target(url, base, os.fspath(repository.top), remote)
+
+
+def _find_work(target: Target) -> Path:
+    """Return the folder in which no program is looked for."""
+    return Path(target.top or Path.cwd())
 
 
 def _name_host(host: CodeHost) -> str:

@@ -28,9 +28,14 @@ _CALLS = re.compile(
 _BREAK = "\N{ZERO WIDTH NON-JOINER}"
 
 
+def name_folder(batch: str) -> str:
+    """Return what the names of all branches of a batch begin with; git takes fewer names than a batch may have."""
+    return f"batch/{re.sub(r'[.](?=[.]|lock$)', '-', batch)}"
+
+
 def name_branch(batch: str, standing: Standing) -> str:
-    """Return the name of the branch that holds the result of an item; git takes fewer names than a batch may have."""
-    return f"batch/{re.sub(r'[.](?=[.]|lock$)', '-', batch)}/{standing.name}"
+    """Return the name of the branch that holds the result of an item."""
+    return f"{name_folder(batch)}/{standing.name}"
 
 
 def quiet_text(text: str) -> str:
