@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halocline.batch.harbor import list_unused, read_tasks
-from halocline.batch.items import PlaceKind
+from halocline.batch.items import PlaceKind, check_items
 from halocline.protocol.errors import UsageError
 
 REWARDS = {
@@ -68,6 +68,19 @@ def test_tasks_are_read_by_name(tmp_path):
     (tmp_path / "b" / "tests" / "test.sh").unlink()
     with pytest.raises(UsageError, match=r"has no tests/test\.sh"):
         read_tasks(tmp_path)
+
+
+def test_a_name_that_is_no_id_becomes_one_that_stays_and_no_two_become_the_same(tmp_path):
+    odd = ("a b", "a_b ", "a..b", "a.lock", ".a", "größe", "ゲーム", "-a", "a\nb", "x" * 200, "x" * 201, "'q' \"q\"")
+    plain = ("a-b", "Fix_the.Bug-2")
+    for name in (*odd, *plain):
+        write_task(tmp_path / name)
+    tasks = check_items(read_tasks(tmp_path), "tasks")
+    ids = {Path(one.folder).parent.name: one.id for one in tasks}
+    assert {name: ids[name] for name in plain} == {name: name for name in plain}
+    assert {name: read_tasks(tmp_path / name)[0].id for name in odd} == {name: ids[name] for name in odd}
+    assert len({*ids.values()}) == len((*odd, *plain))
+    assert ids["a b"].startswith("a-b-")
 
 
 @pytest.mark.process

@@ -48,6 +48,7 @@ def test_folders_are_relative_to_the_file_and_those_of_another_machine_are_not()
         ('{"id": "a", "prompt": "p", "image": "m"}', "an image goes with the place container"),
         ('{"id": "a", "prompt": "p", "accept_files": "m"}', "accept_files go with accept"),
         ('{"id": "a", "prompt": "p", "accept_seconds": 0}', "accept_seconds is above 0"),
+        ('{"id": "a", "prompt": "p", "git": "https://x/y", "revision": "a\\u0000b"}', "that no command can have"),
         ('{"id": "a", "prompt": "p", "approval_mode": "all"}', "Invalid enum value 'all'"),
     ],
 )

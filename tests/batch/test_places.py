@@ -70,6 +70,13 @@ async def test_a_place_is_found_again_with_what_was_done_in_it(open_place, repos
     assert not (repository / "new.txt").exists()
 
 
+async def test_a_worktree_begins_where_the_folder_of_the_item_is(open_place, repository, tmp_path):
+    git(repository, "worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    git(tmp_path / "linked", "commit", "-q", "--allow-empty", "-m", "second")
+    place = await open_place(folder=str(tmp_path / "linked"))
+    assert place.commit == git(tmp_path / "linked", "rev-parse", "HEAD") != git(repository, "rev-parse", "HEAD")
+
+
 async def test_a_clone_is_at_its_revision_and_borrows_its_objects(open_place, repository):
     first = git(repository, "rev-parse", "HEAD")
     (repository / "a.txt").write_text("second\n")

@@ -15,9 +15,11 @@ from halocline.batch.queue import Ending, Queue
 from halocline.batch.report import make_report
 from halocline.batch.work import Manner
 from halocline.client.options import Choices, TaskOptions
+from halocline.protocol import events as ev
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.kinds import ApprovalMode
-from halocline.testing import Call, Fault, Turn
+from halocline.surfaces.cli.commands.batch.progress import Lines, Table
+from halocline.testing import Call, Fault, Scripted, Turn
 
 pytestmark = pytest.mark.process
 RUN = Turn(calls=(Call("execute_command", {"command": "touch ran"}),))
@@ -203,6 +205,46 @@ async def test_no_more_items_run_at_once_than_are_wanted(bench, item):
 
         await batch.run()
     assert most == 2
+
+
+class Slow(Scripted):
+    """Its second request waits in the line of the provider's limit until it is let through."""
+
+    def __init__(self) -> None:
+        super().__init__([EDIT, "done"], "scripted/one")
+        self.may_go = asyncio.Event()
+        self.asked = 0
+
+    async def stream(self, request):
+        self.asked += 1
+        if self.asked > 1:
+            yield ev.StepRetried(attempt=0, wait=53.0, cause="Waiting for the provider's limit", unbilled=True)
+            await self.may_go.wait()
+        async for event in super().stream(request):
+            yield event
+
+
+async def test_an_item_that_waits_for_the_provider_says_so_until_it_continues(bench, item, capsys):
+    bench = bench(model=Slow())
+    lines, table, seen = Lines(), Table(), list[str]()
+    with Queue(bench.records) as queue:
+        await queue.add([item()])
+
+        def note(id: str) -> None:
+            lines.note(id)
+            table.note(id)
+            if batch.read_wait(id):
+                seen.extend(str(cell) for column in table.draw(batch).columns for cell in column.cells)
+            if seen.count("one") == 2:  # also after what was done meanwhile: the checkpoint of the edit
+                bench.models["model"].may_go.set()
+
+        batch = bench.build(queue, note=note)
+        async with asyncio.timeout(60):
+            with lines.show(batch):
+                await batch.run()
+        assert batch.read_wait("one") is None
+    assert seen.count("Waiting for the provider's limit: 53 s") == 2
+    assert capsys.readouterr().err.count("one  Waiting for the provider's limit: 53 s") == 1
 
 
 async def test_a_place_goes_only_when_it_is_not_to_be_kept(bench, item, repository):

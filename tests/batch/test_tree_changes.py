@@ -115,7 +115,7 @@ async def test_a_patch_touches_only_what_the_task_touched(repository, tmp_path):
     (repository / "crlf.txt").write_bytes(b"one\r\ntwo\r\n")
     commit = git(repository, "rev-parse", "HEAD")
     changes = TreeChanges(repository, tmp_path / "store", repository / ".git" / "objects")
-    await changes.note_first(commit, find_repository(repository, os.environ).settings)
+    await changes.note_first(commit, find_repository(repository, os.environ))
     (repository / "new.txt").write_text("new\n")
     change = await changes.read_change()
     assert [line for line in change.patch.decode().splitlines() if line.startswith("diff")] == [
@@ -124,6 +124,91 @@ async def test_a_patch_touches_only_what_the_task_touched(repository, tmp_path):
     await changes.write_branch(repository, "batch/b/one", commit, "m")
     names = git(repository, "diff", "--name-status", commit, "batch/b/one")
     assert names == "A\tnew.txt"
+
+
+async def test_what_the_person_ignores_is_no_change(repository, tmp_path, monkeypatch):
+    """Lists beside `.gitignore`: keys are in files that they name, and such files are copied into worktrees."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / ".gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n")
+    (tmp_path / "home" / "ignored").write_text("*.key\n")
+    (repository / ".git" / "info").mkdir(exist_ok=True)
+    (repository / ".git" / "info" / "exclude").write_text(".env\n")
+    changes = TreeChanges(repository, tmp_path / "store", repository / ".git" / "objects")
+    (repository / "untracked.txt").write_text("there before\n")
+    commit = git(repository, "rev-parse", "HEAD")
+    await changes.note_first(commit, find_repository(repository, os.environ))
+    for name in (".env", "a.key", "new.txt"):
+        (repository / name).write_text("KEY=1\n")
+    assert (await changes.read_change()).files == 1
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
+    assert git(repository, "diff", "--name-only", commit, "batch/b/one") == "new.txt"
+
+
+@pytest.mark.parametrize("list", [".gitattributes", ".git/info/attributes"])
+async def test_files_that_a_filter_changed_are_no_change_and_a_change_of_one_is_no_branch(
+    repository, tmp_path, monkeypatch, list
+):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / ".gitconfig").write_text('[filter "up"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n')
+    (repository / list).parent.mkdir(exist_ok=True)
+    (repository / list).write_text("*.up filter=up\n")
+    (repository / "one.up").write_text("one\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "up")
+    commit = git(repository, "rev-parse", "HEAD")
+    changes = TreeChanges(repository, tmp_path / "store", repository / ".git" / "objects")
+    await changes.note_first(commit, find_repository(repository, os.environ))
+    assert (await changes.read_change()).files == 0
+    (repository / "a.txt").write_text("right\n")
+    await changes.read_change()
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
+    assert git(repository, "show", "batch/b/one:one.up") == "ONE"
+    (repository / "one.up").write_text("two\n")
+    assert (await changes.read_change()).files == 2
+    with pytest.raises(HaloclineError, match=r"one\.up is changed by the filter up"):
+        await changes.write_branch(repository, "batch/b/two", commit, "m")
+
+
+async def test_files_in_the_folder_of_a_submodule_and_moved_ones_are_in_the_branch(repository, tmp_path):
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    git(repository, "commit", "-qm", "sub")
+    commit = git(repository, "rev-parse", "HEAD")
+    changes = TreeChanges(repository, tmp_path / "store", repository / ".git" / "objects")
+    await changes.note_first(commit)
+    (repository / "a.txt").rename(repository / 'new\n"name"\t.txt')
+    await changes.read_change()
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
+    assert git(repository, "ls-tree", "batch/b/one", "sub").startswith("160000")
+    (repository / "sub").mkdir()
+    (repository / "sub" / "b.txt").write_text("b\n")
+    change = await changes.read_change()
+    assert (change.files, change.added, change.removed) == (2, 1, 0)
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
+    assert git(repository, "ls-tree", "-r", "--name-only", "-z", "batch/b/one") == 'new\n"name"\t.txt\0sub/b.txt\0'
+
+
+async def test_a_repository_with_names_of_the_other_kind_has_changes_and_branches(tmp_path):
+    git(tmp_path, "init", "-q", "--object-format=sha256", "other")
+    other = tmp_path / "other"
+    git(other, "commit", "-q", "--allow-empty", "-m", "first")
+    commit = git(other, "rev-parse", "HEAD")
+    changes = TreeChanges(other, tmp_path / "store", other / ".git" / "objects")
+    await changes.note_first(commit, find_repository(other, os.environ))
+    (other / "new.txt").write_text("new\n")
+    await changes.read_change()
+    await changes.write_branch(other, "batch/b/one", commit, "m")
+    assert git(other, "show", "batch/b/one:new.txt") == "new"
+
+
+async def test_locks_of_a_git_that_was_killed_stop_no_branch(repository, tmp_path, changes):
+    commit = git(repository, "rev-parse", "HEAD")
+    await changes.note_first(commit)
+    (repository / "a.txt").write_text("right\n")
+    await changes.read_change()
+    (tmp_path / "store" / "result-index.lock").touch()
+    await changes.write_branch(repository, "batch/b/one", commit, "m")
 
 
 async def test_no_setting_of_a_repository_within_the_place_runs(repository, tmp_path, changes):

@@ -157,13 +157,14 @@ async def test_a_server_that_cannot_be_reached_is_told_in_the_words_of_git(place
 
 def test_passwords_in_addresses_are_left_out() -> None:
     assert hide_password("to https://me:pw@host/x and git@host:x") == "to https://host/x and git@host:x"
+    assert hide_password("to https://ghp_token@host/x and ssh://git@host/x") == "to https://host/x and ssh://git@host/x"
 
 
 PLACES = {
     "git@github.com:o/n.git": "github.com/o/n",
     "https://github.com/o/n": "github.com/o/n",
     "https://me@github.com/o/n.git/": "github.com/o/n",
-    "ssh://git@ssh.github.com:443/o/n.git": "ssh.github.com/o/n",
+    "ssh://git@ssh.github.com:443/o/n.git": "github.com/o/n",
     "/srv/o/n.git": "",
     "https://host.org/a/b/c": "",
     "file:///srv/o/n.git": "",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from halocline.batch.items import Item, PlaceKind
+from halocline.batch.items import Item, PlaceKind, make_id
 from halocline.protocol.errors import UsageError
 
 CONFIG, INSTRUCTION = "task.toml", "instruction.md"
@@ -113,7 +113,7 @@ def _read_task(folder: Path) -> Item:
     if not (tests / "test.sh").is_file():
         raise UsageError(f"The task {folder} has no tests/test.sh.", "It decides whether a result is accepted.")
     return Item(
-        id=folder.name,
+        id=make_id(folder.name),
         prompt=prompt,
         folder=str(folder / "environment"),
         place=PlaceKind.COPY,

@@ -1,8 +1,10 @@
 """Items of a batch: each line of a tasks file, checked as a whole before anything runs."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -15,6 +17,9 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.values import Value
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_STRANGE = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_PLAIN = 60
+_UNPASSABLE = re.compile(r"[\0\ud800-\udfff]")
 FORM = 'Each line is an object such as {"id": "fix-1", "folder": "project", "prompt": "…", "accept": "make test"}.'
 GROUP_SHOWN = 60
 """Characters of the id of a group that those of its items begin with."""
@@ -107,6 +112,14 @@ def check_items(items: Sequence[Item], source: str) -> list[Item]:
     return [*items]
 
 
+def make_id(name: str) -> str:
+    """Return an id for what has a name of its own: the name if it is one, else one like it that no other name gets."""
+    if _is_id(name):
+        return name
+    plain = _STRANGE.sub("-", name).strip("-._")[:_LONGEST_PLAIN].rstrip("-._")
+    return "-".join(filter(None, (plain, sha256(os.fsencode(name)).hexdigest()[:8])))
+
+
 def take_shard(items: Sequence[Item], shard: str) -> list[Item]:
     """Return the items of a shard, such as `3/10`: each item is in exactly one of the ten. Raises UsageError."""
     number, _, count = shard.partition("/")
@@ -141,12 +154,23 @@ def _make_absolute(item: Item, base: Path) -> Item:
     return replace(item, folder=folder, git=git, accept_files=files, image=image)
 
 
+def _list_words(item: Item) -> tuple[str, ...]:
+    """Return what commands get, and what the queue keeps."""
+    places = (item.folder, item.git, item.revision, item.image, item.machine)
+    return (*places, item.accept, item.accept_files, item.until, item.model or "")
+
+
+def _is_id(text: str) -> bool:
+    return bool(_ID.fullmatch(text)) and ".." not in text and not text.endswith((".", ".lock"))
+
+
 def _find_problem(item: Item) -> str:
     """Return why an item cannot run; empty if nothing is wrong with what it says."""
-    if not _ID.fullmatch(item.id) or ".." in item.id or item.id.endswith((".", ".lock")):
+    if not _is_id(item.id):
         return "an id has letters, digits, and single . _ - between them, at most 100, and does not end in .lock."
     checks: Iterable[tuple[bool, str]] = (
         (not item.prompt.strip(), "it has no prompt."),
+        (any(map(_UNPASSABLE.search, _list_words(item))), "it has a character that no command can have."),
         (bool(item.folder) and bool(item.git), "it has a folder and a repository; name one of them."),
         (bool(item.revision) and not item.git, "a revision goes with git."),
         (bool(item.git) and item.place not in (None, PlaceKind.CLONE, PlaceKind.CONTAINER), "git makes a clone."),

@@ -138,12 +138,12 @@ class LocalPlaces:
 
     async def _open_worktree(self, standing: Standing) -> Place:
         folder, store = await asyncio.to_thread(_find_folder, standing.item), self._store(standing)
-        opened = await open_worktree(folder, name_worktree(self._folder.name, standing.name))
+        opened = await open_worktree(folder, name_worktree(self._folder.name, standing.name), from_here=True)
         around = await asyncio.to_thread(find_repository, folder, self._environment)
         top = await asyncio.to_thread(find_repository, opened.folder, self._environment)
         commit = await _note_commit(store, top.top)
         changes = TreeChanges(top.top, store, around.common / "objects")
-        await changes.note_first(commit, around.settings)
+        await changes.note_first(commit, around)
         return Place(opened.folder, None, changes, around.top, commit, is_worktree=True)
 
     async def _open_clone(self, standing: Standing) -> Place:

@@ -1,6 +1,7 @@
 """The result of an item: its change as a patch, and as the one commit that a branch and a pull request have."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,9 +19,28 @@ LONGEST_SUBJECT, LONGEST_TEXT = 72, 20_000
 Redact = Callable[[str], str]
 
 
+_CALLS = re.compile(
+    r"(?<!\w)@(?=\w)|#(?=\w)|\bGH-(?=\d)|/(?:issues|pull|merge_requests|work_items)/(?=\d)"
+    r"|^[ \t]*/(?=[a-z])|\[(?=(?:skip|no|ci|actions)[ -])",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What calls people, names issues, which a merge may close, is a command to GitLab, or keeps checks from running."""
+_BREAK = "\N{ZERO WIDTH NON-JOINER}"
+
+
+def name_folder(batch: str) -> str:
+    """Return what the names of all branches of a batch begin with; git takes fewer names than a batch may have."""
+    return f"batch/{re.sub(r'[.](?=[.]|lock$)', '-', batch)}"
+
+
 def name_branch(batch: str, standing: Standing) -> str:
     """Return the name of the branch that holds the result of an item."""
-    return f"batch/{batch}/{standing.name}"
+    return f"{name_folder(batch)}/{standing.name}"
+
+
+def quiet_text(text: str) -> str:
+    """Return a text that does nothing at a code host but be read."""
+    return _CALLS.sub(lambda found: f"{found[0]}{_BREAK}", text)
 
 
 def write_subject(standing: Standing, redact: Redact) -> str:
@@ -31,7 +51,7 @@ def write_subject(standing: Standing, redact: Redact) -> str:
 
 def describe_change(standing: Standing, outcome: Outcome, redact: Redact) -> str:
     """Return the message of the commit that holds a result: the prompt's first line, and the answer."""
-    text = plain_text(redact(outcome.text), LONGEST_TEXT)
+    text = quiet_text(plain_text(redact(outcome.text), LONGEST_TEXT))
     return f"{write_subject(standing, redact)}\n\n{text}\n\nItem: {standing.item.id}\nModel: {outcome.model}\n"
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from halocline.batch.purse import Purse
 from halocline.batch.queue import Queue, Standing
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import StepRetried
 from halocline.protocol.state.state import State
 
 
@@ -34,6 +35,9 @@ class Runner(Protocol):
     def read_state(self, id: str) -> State | None:
         """Return the state of an item's task while it runs."""
 
+    def read_wait(self, id: str) -> StepRetried | None:
+        """Return what the request of an item waits for, as far as that is known here; None if it does not wait."""
+
 
 class Batch:
     """A batch whose queue is open. `note` is called with an item's id when it begins and when it ended."""
@@ -50,6 +54,7 @@ class Batch:
         self.queue = queue
         self.purse = runner.purse
         self.read_state = runner.read_state
+        self.read_wait = runner.read_wait
         self.stop = runner.stop
         self._runner = runner
         self._note = note

@@ -16,6 +16,7 @@ from halocline.batch.purse import Purse
 from halocline.batch.queue import LETTERS, Ending, Outcome, Queue, Standing
 from halocline.batch.read_outcome import read_outcome
 from halocline.batch.results import keep_change
+from halocline.batch.waits import Waits
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
 from halocline.files.durable import tells_full_disk
@@ -122,6 +123,8 @@ class Worker:
         self._folders: dict[str, asyncio.Lock] = {}
         self._accepting: dict[str, str] = {}
         self._opening = set[asyncio.Future[Place]]()
+        self._waits = Waits()
+        self.read_wait = self._waits.read
 
     def stop(self) -> None:
         """Interrupt what runs; each item continues with the next run of the batch."""
@@ -266,9 +269,10 @@ class Worker:
         if self._is_ending() or not await self._push(client, task, item):
             return client.state(task)
         async for event in client.events(task, after):
+            is_waiting = self._waits.note(item.id, event)
             if isinstance(event, ev.UsageReported):
                 self.purse.note(item.id, client.state(task).budget.cost)
-            if isinstance(event, ev.Durable):
+            if is_waiting or isinstance(event, ev.Durable):
                 self._note(item.id)
             if isinstance(event, ev.TurnEnded):
                 return client.state(task)

@@ -1,9 +1,10 @@
 """Pull requests for branches that were pushed, through the programs of code hosts: GitHub's `gh` and GitLab's `glab`.
 
-They sign in by themselves: no key of a code host is known here. A branch has one request, also after a kill: the
+They sign in by themselves: no key of a code host is known here. A commit has one request, also after a kill: the
 host is asked for it first.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -49,12 +50,20 @@ class NewRequest(Value, frozen=True):
 class _OfGitHub(Value, frozen=True):
     url: str
     is_foreign: bool = msgspec.field(default=False, name="isCrossRepository")
+    commit: str = msgspec.field(default="", name="headRefOid")
+    body: str = ""
 
 
 class _OfGitLab(Value, frozen=True):
-    web_url: str
+    url: str = msgspec.field(name="web_url")
     source_project_id: int | None = None
     target_project_id: int | None = None
+    commit: str | None = msgspec.field(default=None, name="sha")
+    body: str | None = msgspec.field(default=None, name="description")
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.source_project_id != self.target_project_id
 
 
 _github = json_input.Decoder(list[_OfGitHub])
@@ -76,7 +85,8 @@ async def find_code_host(url: str, folder: Path, environment: ChildEnvironment) 
         raise UsageError(f"For pull requests at {host}, {' or '.join(names)} was not found.", _INSTALLS[names[0]])
     for program in found:
         try:
-            await ask_code_host(program, ("auth", "status", "--hostname", host), folder, environment)
+            # Not in the folder: glab would take settings from its git folder, also where to send the key.
+            await ask_code_host(program, ("auth", "status", "--hostname", host), Path("/"), environment)
         except UsageError as error:
             refused = error
             continue
@@ -85,21 +95,26 @@ async def find_code_host(url: str, folder: Path, environment: ChildEnvironment) 
     raise UsageError(f"{name} is not signed in to {host}: {refused.text}", f"Sign in once: {name} auth login")
 
 
-async def find_request(where: CodeHost, branch: str, folder: Path, environment: ChildEnvironment) -> str:
-    """Return the address of a branch's request, open or not; empty if it has none. Raises UsageError."""
+async def find_request(where: CodeHost, branch: str, commit: str, folder: Path, environment: ChildEnvironment) -> str:
+    """Return the address of the request for a commit, open or not; empty if there is none. Raises UsageError.
+
+    It is one of its branch that ends with it, or whose description names it: others may have pushed more. A branch
+    of this name may have had others, for what a batch of the same name did before.
+    """
     try:
         if where.is_gitlab:
-            query = f"{_name_requests(where)}?state=all&source_branch={quote(branch, safe='')}"
+            query = f"{_name_requests(where)}?state=all&per_page=100&source_branch={quote(branch, safe='')}"
             text = await ask_code_host(where.program, ("api", "--hostname", where.host, query), folder, environment)
-            ours = [one.web_url for one in _gitlab.decode(text) if one.source_project_id == one.target_project_id]
+            made: Sequence[_OfGitHub | _OfGitLab] = _gitlab.decode(text)
         else:
-            place = (f"--repo={where.host}/{where.path}", f"--head={branch}", "--state=all")
-            words = ("pr", "list", *place, "--json=url,isCrossRepository")
+            place = (f"--repo={where.host}/{where.path}", f"--head={branch}", "--state=all", "--limit=100")
+            words = ("pr", "list", *place, "--json=url,isCrossRepository,headRefOid,body")
             text = await ask_code_host(where.program, words, folder, environment)
-            ours = [one.url for one in _github.decode(text or "[]") if not one.is_foreign]
+            made = _github.decode(text or "[]")
     except msgspec.DecodeError as error:
         raise UsageError(f"The answer about {branch} cannot be read: {error}", "No pull request was opened.") from error
-    return ours[0] if ours else ""
+    ours = (one.url for one in made if not one.is_foreign and (one.commit == commit or commit in (one.body or "")))
+    return next(ours, "")
 
 
 async def open_request(where: CodeHost, wanted: NewRequest, folder: Path, environment: ChildEnvironment) -> str:
@@ -118,7 +133,7 @@ async def open_request(where: CodeHost, wanted: NewRequest, folder: Path, enviro
     words = ("api", "--hostname", where.host, *how, _name_requests(where))
     text = await ask_code_host(where.program, words, folder, environment, json_output.encode(fields))
     try:
-        return _made.decode(text).web_url
+        return _made.decode(text).url
     except msgspec.DecodeError as error:
         raise UsageError(f"The answer of glab cannot be read: {error}", "Look at the branch there.") from error
 

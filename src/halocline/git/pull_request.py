@@ -26,6 +26,8 @@ _PLACE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/]+@)?|[^@/:]+@)(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+(?=/))?[:/]"
     r"(?P<path>[\w.-]+(?:/[\w.-]+)*?/[\w.-]+?)(?:\.git)?/?"
 )
+_SSH_NAMES = {"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
+"""Hosts that only take ssh at the port of https, for networks that let nothing else out."""
 _BASE = re.compile(r"(?!-)[\w./+#-]{1,200}")
 _ADDRESS = re.compile(r"https://\S+")
 _OWN = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
@@ -103,7 +105,10 @@ def find_place(url: str) -> str:
 def split_address(url: str) -> tuple[str, str]:
     """Return the host of a remote's address, and the path of the repository there; both empty for another form."""
     found = _PLACE.fullmatch(url)
-    return (found["host"], found["path"]) if found else ("", "")
+    if not found:
+        return "", ""
+    host = found["host"].lower()
+    return _SSH_NAMES.get(host, host), found["path"]
 
 
 async def _plan_in(view: View, workspace: Path) -> PullRequestPlan:

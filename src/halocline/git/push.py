@@ -7,7 +7,7 @@ for here: git signs in by itself, or says that it cannot.
 import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,7 @@ _REMOTE_HOOKS = (
 )
 _HELPER = re.compile(r"[^/]*::|-")
 """An address that names a program, or is no address."""
-_PASSWORD = re.compile(r"(?<=://)[^/\s@]*:[^/\s@]*@")
+_PASSWORD = re.compile(r"(?<=://)[^/\s@]*:[^/\s@]*@|(?<=https://)[^/\s@]+@|(?<=http://)[^/\s@]+@")
 _SILENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "false",
@@ -76,25 +76,25 @@ async def push_branch(workspace: Path, shown: PushPlan, environment: ChildEnviro
         with suppress(UsageError):  # the remote is not followed as usual
             follows = f"--set-upstream-to={plan.remote}/{plan.branch}"
             await _run(workspace, environment, "branch", follows, plan.branch)
-    return output
+    return output[-MOST_SAID:]
 
 
 class RemoteBranches(NamedTuple):
-    """The branches of a remote: its main one, the commit of the one that was asked for, and if it has the base."""
+    """Branches of a remote: its main one, and the commits of those that were asked for."""
 
     default: str
-    commit: str
-    has_base: bool
+    commits: dict[str, str]
 
 
-async def read_remote(folder: Path, url: str, branch: str, base: str, environment: ChildEnvironment) -> RemoteBranches:
-    """Ask a remote for its branches, from a git folder. Raises UsageError with git's message."""
-    wanted = [f"{_BEFORE}{name}" for name in (branch, base) if name]
+async def read_remote(folder: Path, url: str, names: Iterable[str], environment: ChildEnvironment) -> RemoteBranches:
+    """Ask a remote for branches, from a git folder; `*` in a name is any text. Raises UsageError with git's message."""
+    wanted = [f"{_BEFORE}{name}" for name in names if name]
     listed = await _run(folder, environment, "ls-remote", "--symref", "--", url, "HEAD", *wanted)
     rows = [(ref, value) for value, _, ref in (line.partition("\t") for line in listed.splitlines())]
-    commits, head = dict(rows), f"ref: {_BEFORE}"
+    head = f"ref: {_BEFORE}"
     default = next((value.removeprefix(head) for ref, value in rows if ref == "HEAD" and value.startswith(head)), "")
-    return RemoteBranches(default, commits.get(f"{_BEFORE}{branch}", ""), f"{_BEFORE}{base}" in commits)
+    branches = ((ref.removeprefix(_BEFORE), value) for ref, value in rows if ref.startswith(_BEFORE))
+    return RemoteBranches(default, dict(branches))
 
 
 async def push_new_branch(folder: Path, url: str, commit: str, branch: str, environment: ChildEnvironment) -> None:
@@ -156,7 +156,7 @@ def find_remote(repository: Repository, branch: str) -> str:
 
 def find_urls(workspace: Path, remote: str) -> list[str]:
     """Return the addresses that a push to a remote goes to. Raises UsageError for one that names a program."""
-    urls = ask_git(workspace, os.environ, "remote", "get-url", "--push", "--all", remote).splitlines()
+    urls = ask_git(workspace, os.environ, "remote", "get-url", "--push", "--all", "--", remote).splitlines()
     if strange := [url for url in urls if _HELPER.match(url)]:
         raise UsageError(f"The address of {remote} names a program: {strange[0]}", "Push in a terminal.")
     return urls
@@ -177,9 +177,10 @@ async def _run(workspace: Path, environment: ChildEnvironment, *words: str) -> s
         answer = await run_git(workspace, own, words, most=_MOST_READ, seconds=TIME_LIMIT, is_one_stream=True)
     except GitUnusable as error:
         raise UsageError(error.text, "Push in a terminal.") from error
-    text = hide_password(answer.text).strip()[-MOST_SAID:]
+    text = hide_password(answer.text).strip()
     if not answer.is_good:
-        raise UsageError(f"git failed: {text or 'it gave no reason'}", find_hint(text, _HINTS, "Nothing was pushed."))
+        why = text[-MOST_SAID:] or "it gave no reason"
+        raise UsageError(f"git failed: {why}", find_hint(why, _HINTS, "Nothing was pushed."))
     return text
 
 

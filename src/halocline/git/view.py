@@ -134,11 +134,12 @@ def _build_configuration(settings: Sequence[Setting], environment: Mapping[str, 
     # git ignores a remote without a URL; this URL is never used.
     remotes = {key.removesuffix(".fetch") for key, _ in kept if key.startswith("remote.")}
     kept += [(f"{remote}.url", "/dev/null") for remote in sorted(remotes)]
-    kept += _list_settings(settings, environment)
-    return _FIXED + "".join(_format_line(key, value) for key, value in kept)
+    kept += list_person_files(settings, environment)
+    return _FIXED + "".join(format_setting(key, value) for key, value in kept)
 
 
-def _list_settings(settings: Sequence[Setting], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def list_person_files(settings: Sequence[Setting], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the settings that name the person's own lists of what git ignores, and of attributes."""
     home = environment.get("HOME") or os.path.expanduser("~")
     own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
     for key, name in _LISTS.items():
@@ -149,7 +150,8 @@ def _list_settings(settings: Sequence[Setting], environment: Mapping[str, str]) 
             yield key, path
 
 
-def _format_line(key: str, value: str) -> str:
+def format_setting(key: str, value: str) -> str:
+    """Return the lines of a file of settings that set one."""
     section, _, rest = key.partition(".")
     below, _, name = rest.rpartition(".")
     head = f'{section} "{_escape_value(below)}"' if below else section

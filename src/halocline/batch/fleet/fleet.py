@@ -133,6 +133,9 @@ class Fleet:
         attempt = self._attempts.get(id)
         return attempt.copy.read_state() if attempt else None
 
+    def read_wait(self, id: str) -> None:
+        """Return None: nodes send the logs of tasks, and no wait is in a log."""
+
     def read_cost(self, standing: Standing) -> float | None:
         return read_cost(self._client, standing.task)
 

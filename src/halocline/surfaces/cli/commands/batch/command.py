@@ -191,12 +191,19 @@ async def _run(arguments: argparse.Namespace, folder: Path, items: Sequence[Item
                 "All items have ended; none runs again.", "To run some once more: --again failed, or --again ID"
             )
         if requests:
+            await requests.note_targets()
             async for one in requests.publish_left(queue, wanted):
                 print_message(f"{one.item.id}  {one.outcome and (one.outcome.pull_request or one.outcome.problem)}")
         progress: Progress = Table() if sys.stderr.isatty() else Lines()
         runner = await _open_runner(arguments, queue, items, progress, requests)
         batch = Batch(queue, runner, at_once=arguments.at_once, note=progress.note, only=frozenset(wanted))
-        with progress.show(batch), handle_signals(lambda number: batch.stop()):
+
+        def stop(number: int) -> None:
+            batch.stop()
+            if requests:
+                requests.stop()
+
+        with progress.show(batch), handle_signals(stop):
             is_stopped = await batch.run()
         return _finish(arguments, queue, wanted, batch, is_stopped=is_stopped)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from halocline.batch.queue import Ending, Outcome
 from halocline.batch.report import describe_ending, make_report
 from halocline.batch.run import Batch
-from halocline.surfaces.figures import format_duration, format_known_cost, format_money, format_plural
+from halocline.protocol.events import StepRetried
+from halocline.surfaces.figures import describe_retry, format_duration, format_known_cost, format_money, format_plural
 from halocline.surfaces.sanitize import clean
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 """Running items that the table shows."""
 _EACH_SECOND = 4
+LONG_WAIT = 10.0
+"""Seconds of a wait that gets a line of its own; the table shows each."""
 
 
 class Progress(Protocol):
@@ -33,18 +36,27 @@ class Progress(Protocol):
 
 
 class Lines:
-    """Two lines an item: when it begins, and how it ended."""
+    """Two lines an item: when it begins, and how it ended; and one for each long wait for the provider."""
 
     def __init__(self) -> None:
         self._batch: Batch | None = None
         self._said: dict[str, bool] = {}
+        self._waits: dict[str, float] = {}
 
     def note(self, id: str) -> None:
         standing = self._batch.queue.items[id] if self._batch else None
+        if self._batch and (wait := self._batch.read_wait(id)):
+            self._say_wait(id, wait)
         if standing is None or self._said.get(id) is bool(standing.outcome):
             return
         self._said[id] = bool(standing.outcome)
         print(clean(f"{id}  {describe_end(standing.outcome) if standing.outcome else 'begins'}"), file=sys.stderr)
+
+    def _say_wait(self, id: str, wait: StepRetried) -> None:
+        now = time.monotonic()
+        if wait.wait >= LONG_WAIT and now >= self._waits.get(id, 0.0):
+            self._waits[id] = now + wait.wait
+            print(clean(f"{id}  {describe_retry(wait)}"), file=sys.stderr)
 
     @contextmanager
     def show(self, batch: Batch) -> Iterator[None]:
@@ -77,7 +89,7 @@ class Table:
                 if (outcome := batch.queue.items[id].outcome) and id not in self._ended:
                     self._ended.add(id)
                     console.print(clean(f"{id}  {describe_end(outcome)}"), markup=False)
-            return self._draw(batch)
+            return self.draw(batch)
 
         with Live(get_renderable=draw, console=console, refresh_per_second=_EACH_SECOND, transient=True) as live:
             try:
@@ -85,7 +97,8 @@ class Table:
             finally:
                 live.refresh()
 
-    def _draw(self, batch: Batch) -> "RichTable":
+    def draw(self, batch: Batch) -> "RichTable":
+        """Return the table as it is now."""
         from rich.table import Table as RichTable
         from rich.text import Text
 
@@ -97,8 +110,9 @@ class Table:
             state, seconds = batch.read_state(id), time.monotonic() - self._began[id]
             steps = format_plural(state.budget.steps, "step") if state else "its place is made"
             cost = format_known_cost(state.budget) if state else ""
-            asks = "waits for you: halo board" if state and state.is_asking else ""
-            table.add_row(*(Text(clean(cell)) for cell in (id, steps, cost, format_duration(seconds), asks)))
+            wait = batch.read_wait(id)
+            why = "waits for you: halo board" if state and state.is_asking else describe_retry(wait) if wait else ""
+            table.add_row(*(Text(clean(cell)) for cell in (id, steps, cost, format_duration(seconds), why)))
         if more := len(running) - MOST_ROWS:
             table.add_row(Text(f"and {more} more" if more > 0 else ""))
         return table
