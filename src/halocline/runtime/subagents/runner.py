@@ -297,7 +297,7 @@ class Subtasks:
 
     async def _run_lane(self, opened: Opened, begun: Begun) -> SubagentEnded:
         """Run a sub-agent from its prompt to its end; cancelling this ends it."""
-        started, plan, task = begun.started, begun.plan, opened.task
+        started, plan, task, spending = begun.started, begun.plan, opened.task, opened.task.governor.spending
         lane = Lane(started, task, self._parent.emit)
         relay = Relay(self._parent, task, started.name) if plan.wanted.is_named else None
         broke: Exception | None = None
@@ -318,7 +318,7 @@ class Subtasks:
                 await relay.end()
             end = end_event(started, task.state, lane.took, broke, review)
             self._parent.emit(end)
-            task.governor.spending.end()
+            spending.end()
         if end.end is LaneEnd.DONE and is_unchanged:
             await remove_unchanged(Path(self._parent.state.workspace), started.worktree)
         return end
