@@ -25,7 +25,7 @@ export function Stages({ of }) {
     ],
     [
       'Model',
-      !of.model
+      !of.model || of.model.endsWith('/')
         ? 'not checked'
         : of.known === true
           ? `${of.model} is available`
