@@ -306,7 +306,11 @@ def leave(variable, value):
 REFUSED = {
     "not signed in": (leave("SIGNED_OUT", "1"), {}, "gh is not signed in to github.com"),
     "no program": (leave("PATH", "/usr/bin:/bin"), {}, "gh was not found"),
-    "no remote": (lambda folder, _: git(folder, "remote", "remove", "origin"), {}, "no remote to push to"),
+    "no remote": (
+        lambda folder, _: git(folder, "remote", "remove", "origin"),
+        {},
+        "'one': .* no remote",
+    ),
     "a copy": (lambda *_: None, {"place": "copy"}, "which has no branch"),
     "no code host": (
         lambda folder, _: git(folder, "remote", "set-url", "origin", "/srv/x.git"),

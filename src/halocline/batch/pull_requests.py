@@ -224,7 +224,7 @@ class PullRequests:
         if key not in self._targets:
             try:
                 self._targets[key] = await asyncio.to_thread(_find_target, item)
-            except GitUnusable as error:
+            except (GitUnusable, UsageError) as error:
                 raise UsageError(f"Item {item.id!r}: {error.text}", error.hint) from error
         return self._targets[key]
 
@@ -248,7 +248,7 @@ def _find_target(item: Item) -> Target:
     address = item.git or item.folder
     if kind not in _KINDS or (kind is PlaceKind.CONTAINER and not item.git):
         raise UsageError(
-            f"Item {item.id!r} works in a place of the kind {kind}, which has no branch for a pull request.",
+            f"it works in a place of the kind {kind}, which has no branch for a pull request.",
             "Use the place worktree or clone.",
         )
     if not os.path.isdir(address):

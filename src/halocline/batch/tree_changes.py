@@ -8,7 +8,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -108,7 +108,7 @@ class TreeChanges:
         """Have the index begin with a commit: without its submodules, in which git would run what their settings name.
 
         Files of it that are not there, as in a sparse checkout, count as they are in the commit. True if what is there
-        is the commit: nothing but its files, none of which attributes may have written in another way.
+        is the commit: nothing but its files, none of which a filter may have written in another way.
         """
         await self._run("read-tree", commit)
         answer = await self._git("ls-files", "-t", "--stage", "--deleted", "--others", "--exclude-standard", "-z")
@@ -121,7 +121,15 @@ class TreeChanges:
             if paths:
                 data = b"".join(path + b"\0" for path in paths)
                 await self._run("update-index", option, "-z", "--stdin", data=data)
-        return not links and not any(row.startswith(_OTHER) or row.endswith(_ATTRIBUTES) for row in listed)
+        lists = [path for _, path in rows if path.endswith(_ATTRIBUTES)]
+        has_others = links or any(row.startswith(_OTHER) for row in listed)
+        return not has_others and not await asyncio.to_thread(self._name_filters, lists)
+
+    def _name_filters(self, lists: Iterable[bytes]) -> bool:
+        """True if one of these lists of attributes may name a filter."""
+        with suppress(OSError):
+            return any(b"filter" in read_beginning(self._place / os.fsdecode(one), _LARGEST_LIST) for one in lists)
+        return True
 
     async def read_change(self) -> Change:
         """Return what changed since the beginning, in all files that the place's `.gitignore` does not name."""

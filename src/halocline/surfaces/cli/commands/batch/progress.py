@@ -108,7 +108,8 @@ class Table:
         running = [id for id in list(self._began) if id not in self._ended]
         for id in running[:MOST_ROWS]:
             state, seconds = batch.read_state(id), time.monotonic() - self._began[id]
-            steps = format_plural(state.budget.steps, "step") if state else "its place is made"
+            without = "its result is published" if batch.queue.items[id].done else "its place is made"
+            steps = format_plural(state.budget.steps, "step") if state else without
             cost = format_known_cost(state.budget) if state else ""
             wait = batch.read_wait(id)
             why = "waits for you: halo board" if state and state.is_asking else describe_retry(wait) if wait else ""
