@@ -75,7 +75,7 @@ async def keep_change(
             outcome = replace(outcome, result=branch)
     except (HaloclineError, OSError) as error:
         text = error.text if isinstance(error, HaloclineError) else str(error)
-        if tells_full_disk(error):
+        if tells_full_disk(error, batch):
             raise LogUnwritable(f"The change of {standing.item.id} cannot be kept: {text}.", ROOM) from error
         return replace(outcome, problem=text)
     return outcome

@@ -240,7 +240,7 @@ class Worker:
 
         An end would let what began begin again in another task, which would do twice what the first one did.
         """
-        if stays := standing.task != "" or tells_full_disk(error):
+        if stays := standing.task != "" or tells_full_disk(error, self._queue.folder):
             _log.error("item %s does not continue now: %s %s", standing.item.id, error.text, error.hint)
         return stays
 

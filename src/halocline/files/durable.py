@@ -17,15 +17,25 @@ _UNSUPPORTED = frozenset({EINVAL, ENOTSUP})
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 _FULL = frozenset({ENOSPC, EDQUOT})
+_ROOM = 2**20
+"""Bytes that a disk has at least if it is not full."""
 Path = str | os.PathLike[str]
 T = TypeVar("T")
 
 
-def tells_full_disk(error: Exception) -> bool:
-    """True if an error, or what a program said in it, is that there is no room on the disk."""
+def tells_full_disk(error: Exception, *folders: Path) -> bool:
+    """True if an error, or what a program said in it, is that there is no room on the disk.
+
+    A program may not say why it failed: then it is so if the disk of one of these folders is full now.
+    """
     if isinstance(error, OSError):
         return error.errno in _FULL
-    return any(os.strerror(number) in str(error) for number in _FULL)
+    return any(os.strerror(number) in str(error) for number in _FULL) or any(map(_is_full, folders))
+
+
+def _is_full(folder: Path) -> bool:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize < _ROOM
 
 
 def sync_path(path: Path) -> None:
