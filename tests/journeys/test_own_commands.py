@@ -16,6 +16,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.task.log import LogUnwritable
 
 ASKING = TaskOptions(approval_mode=ApprovalMode.ASK, mode=Mode.PLAN, attended=True)
 
@@ -62,6 +63,21 @@ async def test_a_command_of_the_person_begins_no_turn_and_the_model_hears_of_it_
     assert told.content[0].text.startswith(f"{HEAD}\n\n$ echo hello; exit 3\nhello\n[exit code 3 in ")
     assert journey.state.user_commands.unreported == ()
     assert_sound(journey.logged)
+
+
+@linux
+async def test_a_command_whose_end_cannot_be_written_ends_the_task_with_the_reason(journey):
+    client = journey.client([])
+    await journey.open(client)
+    client.send(cmd.RunCommand(task=journey.task, command="sleep 0.2"))
+    with open("/dev/full", "wb", buffering=0) as full:
+        os.dup2(full.fileno(), client._controller.stream(journey.task)._file)
+    async with asyncio.timeout(20):
+        async for _ in client.events(journey.task):
+            pass
+    assert isinstance(await client.ended(journey.task), LogUnwritable)
+    assert not client.is_open(journey.task)
+    await client.close()
 
 
 async def test_the_folder_passes_from_the_person_to_the_model(journey):

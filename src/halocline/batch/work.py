@@ -369,7 +369,9 @@ async def _wait_for_end(client: Client, task: str, after: int) -> ev.OwnCommandE
             run = event.run
         if isinstance(event, ev.OwnCommandEnded) and event.run == run:
             return event
-    raise HaloclineError("The task was closed before its result was accepted.", "Start the same batch again.")
+    raise await client.ended(task) or HaloclineError(
+        "The task was closed before its result was accepted.", "Start the same batch again."
+    )
 
 
 async def _end_jobs(client: Client, task: str) -> None:

@@ -48,8 +48,8 @@ class OpenTask(msgspec.Struct):
         """Let the turn end, then close the task. Return the error that broke it, or None."""
         self.task.inbox.close()
         (broke,) = await asyncio.gather(self.serving, return_exceptions=True)
-        await self.close()
-        return broke if isinstance(broke, Exception) else None
+        (unclosed,) = await asyncio.gather(self.close(), return_exceptions=True)
+        return next((error for error in (broke, unclosed) if isinstance(error, Exception)), None)
 
     async def close(self) -> None:
         """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""

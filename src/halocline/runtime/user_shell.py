@@ -1,8 +1,8 @@
 """Commands that the person runs in an open task (`!`): beside its turns, in its shell, without approval.
 
-What must stay true: each one that started has one end in the log, even if the task is closed. The person typed it, so
-neither the gate nor a hook is asked, and a sandbox applies only if the settings require one for all commands, or the
-person has it run as the task's own do.
+What must stay true: each one that started has one end in the log, even if the task is closed; if the log cannot be
+written, the task ends, as no one would hear of that end. The person typed it, so neither the gate nor a hook is asked,
+and a sandbox applies only if the settings require one for all commands, or the person has it run as the task's own do.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from halocline.context.notes.jobs import exit_words, find_answer
 from halocline.context.notes.withheld_variables import withheld_note
 from halocline.ports.host import Cut, ShellCommand, ShellResult
 from halocline.protocol.commands import LeaveRunning, RunCommand, StopCommand
-from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.errors import HaloclineError, ToolFailure, UsageError
 from halocline.protocol.events import OwnCommandEnded, OwnCommandStarted, ToolCallProgressed
 from halocline.protocol.waiting import end_all
 from halocline.task.task import Task
@@ -27,6 +27,7 @@ class OwnCommands:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._running: dict[str, tuple[asyncio.Future[Cut], asyncio.Task[None]]] = {}
+        self._broke: HaloclineError | None = None
 
     def take(self, request: RunCommand | StopCommand | LeaveRunning) -> bool:
         """Start, stop or background a command; events report it. Return False if it is over. Raises UsageError."""
@@ -66,16 +67,22 @@ class OwnCommands:
         for run in [*self._running]:
             self._cut(run, Cut.STOP)
         await end_all(*waiting)
+        if self._broke:
+            raise self._broke
 
     async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]", as_task: bool) -> None:
         end = partial(OwnCommandEnded, run=run, command=command)
         try:
-            result = await self._run_shell(run, text, cut, as_task)
-            self._task.emit(_end_event(end, result, command))
+            ended = _end_event(end, await self._run_shell(run, text, cut, as_task), command)
         except ToolFailure as failure:
-            self._task.emit(end(said=f"not run: {failure}"))
+            ended = end(said=f"not run: {failure}")
         finally:
             del self._running[run]
+        try:
+            self._task.emit(ended)
+        except HaloclineError as error:
+            self._broke = self._broke or error
+            self._task.inbox.close()
 
     async def _run_shell(self, run: str, text: str, cut: "asyncio.Future[Cut]", as_task: bool) -> ShellResult:
         task = self._task

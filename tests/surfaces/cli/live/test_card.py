@@ -42,6 +42,22 @@ async def test_a_draft_comes_back_when_an_earlier_line_that_was_recalled_above_i
     assert composer.text == "draft"
 
 
+async def test_an_answer_comes_back_when_an_earlier_line_that_was_recalled_above_it_is_sent() -> None:
+    for typed, left in (("my answer", "my answer\nbefore"), ("", "before")):
+        composer = LiveComposer(lambda: None)
+        composer.buffer._working_lines.extendleft(["earlier", "first"])
+        composer.buffer.working_index = 2
+        composer.insert("before")
+        asking = asyncio.create_task(composer.read_line(LineRequest("Reason")))
+        await asyncio.sleep(0)
+        composer.insert(typed)
+        composer.buffer.history_backward()
+        composer.finish_request()
+        assert (await asking, composer.text) == ("earlier", left)
+        composer.finish_line()
+        assert composer.text == ""
+
+
 async def test_a_line_that_reads_as_a_key_of_a_question_is_the_answer() -> None:
     for line in ("t", "5"):
         card = Card("", {"1": "tabs", "t": "type another answer", ESCAPE: "stop"}, lambda: None, kind=Kind.QUESTION)

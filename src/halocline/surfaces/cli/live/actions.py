@@ -280,7 +280,9 @@ class LiveActions:
             return
         if buffer.complete_state:
             buffer.complete_previous()
-        elif self._composer.request or buffer.document.cursor_position_row or not self._take_last():
+        elif (request := self._composer.request) and request.initial:
+            buffer.cursor_up()  # an earlier line in its place would lose what is edited
+        elif request or buffer.document.cursor_position_row or not self._take_last():
             buffer.auto_up()
 
     def _take_last(self) -> bool:

@@ -162,10 +162,15 @@ class LiveComposer:
 
     def finish_line(self, *, append_to_history: bool = False) -> None:
         """Remove a line that was sent. What was typed before an earlier one was recalled in its place comes back."""
-        lines = self.buffer._working_lines
-        draft = lines[-1] if self.buffer.working_index < len(lines) - 1 else ""
+        draft = self._return_from(1)
         self.buffer.reset(Document(draft), append_to_history=append_to_history)
         self.mentions.typed(draft)  # a reset reports no change of the text
+
+    def _return_from(self, end: int) -> str:
+        """Leave a line that was recalled for the one so far from the end; return that, or nothing if none was."""
+        at, lines = self.buffer.working_index, self.buffer._working_lines
+        self.buffer.working_index = max(at, len(lines) - end)
+        return lines[-end] if at < len(lines) - end else ""
 
     def repeats(self, key: str) -> str:
         """The text if it is nothing but this key, pressed again and again, as nervous people do; else empty.
@@ -272,6 +277,7 @@ class LiveComposer:
         if request.signs_in and self._drop_keys():
             request.hint = NO_KEY_HERE
         self._set_aside, self.request = self.buffer.document, request
+        end = len(self.buffer._working_lines) - self.buffer.working_index
         self.buffer.document = Document(request.initial)
         self._redraw()
         text = None
@@ -280,11 +286,14 @@ class LiveComposer:
             return text
         finally:
             left = self._left_of(request) if text is None else ""
+            below = self._return_from(end)
+            if request.secret or request.choices or below == request.initial:
+                below = ""
             self.request = None
             if request.secret:
                 self.buffer.reset()  # also what could be undone
             self.buffer.document, self._set_aside = self._set_aside, Document()
-            self.put_above(left)
+            self.put_above("\n".join(filter(None, [left, below])))
             self._redraw()
 
     def _left_of(self, request: LineRequest) -> str:
