@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from tests.batch.conftest import git
 
-from halocline.batch.tree_changes import TreeChanges
+from halocline.batch.tree_changes import _FIRST, TreeChanges
 from halocline.git.repository import find_repository
 from halocline.protocol.errors import HaloclineError
 
@@ -209,6 +209,16 @@ async def test_locks_of_a_git_that_was_killed_stop_no_branch(repository, tmp_pat
     await changes.read_change()
     (tmp_path / "store" / "result-index.lock").touch()
     await changes.write_branch(repository, "batch/b/one", commit, "m")
+
+
+async def test_a_beginning_that_was_killed_before_its_end_is_made_again(repository, tmp_path, changes):
+    commit, around = git(repository, "rev-parse", "HEAD"), find_repository(repository, os.environ)
+    for _ in range(2):
+        await changes.note_first(commit, around)
+        (tmp_path / "store" / _FIRST).unlink()
+    await changes.note_first(commit, around)
+    (repository / "a.txt").write_text("right\n")
+    assert (await changes.read_change()).files == 1
 
 
 async def test_no_setting_of_a_repository_within_the_place_runs(repository, tmp_path, changes):

@@ -73,6 +73,7 @@ class TreeChanges:
         if (self._store / _FIRST).exists():
             return
         await asyncio.to_thread(self._store.mkdir, parents=True, exist_ok=True, mode=0o700)
+        await asyncio.to_thread((self._store / "config").unlink, missing_ok=True)  # of a beginning that was killed
         await self._run("init", "--quiet", "--template=", *(_SHA256 if len(commit) == _LONG else ()))
         has_attributes = await asyncio.to_thread(self._carry_settings, around)
         is_same = bool(commit) and await self._begin_with(commit) and not has_attributes
@@ -241,8 +242,9 @@ class TreeChanges:
 
     def _check(self, answer: Answer, what: str) -> None:
         if not answer.is_good:
-            last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
-            raise HaloclineError(f"git {what} failed in {self._place}: {last}", "Look at the folder.")
+            said = answer.errors.decode(errors="replace").strip().split("\n")
+            why = "; ".join(said[-2:])  # the last line may be what could not be done, and the one before it why
+            raise HaloclineError(f"git {what} failed in {self._place}: {why}", "Look at the folder.")
 
 
 def find_nested(place: Path) -> list[str]:
