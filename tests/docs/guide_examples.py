@@ -33,6 +33,8 @@ LONGEST = 60
 
 CHECKPOINT = re.compile(r" · \d+ checkpoints?(?= · )")
 """How many checkpoints were saved before the end of a turn, which may be one more or less."""
+SLOW_CHECK = re.compile(r"^.*Checking the goal: .* runs\.\n", re.MULTILINE)
+"""What a person is told of a check that takes more than a second, as any does on a busy machine."""
 BLANK_LINES = re.compile(r"\n{3,}")
 IDS = (
     (re.compile(r"\b\d{6}-\d{6}-[a-z0-9]{4}\b"), "261115-1015{:02}-k4ru"),
@@ -109,7 +111,7 @@ class Session:
             pass_fds=self._inherits,
         )
         text = self._with_samples(done.stdout.decode().replace(str(self.root), "~"))
-        text = BLANK_LINES.sub("\n\n", CHECKPOINT.sub("", text))
+        text = BLANK_LINES.sub("\n\n", SLOW_CHECK.sub("", CHECKPOINT.sub("", text)))
         return [line.rstrip() for line in text.strip("\n").splitlines()]
 
     def _with_samples(self, text: str) -> str:

@@ -1,8 +1,10 @@
 """What people do on the screen that no other file tries: searching prompts, going back in a task, agents that ask."""
 
 import asyncio
+import os
 import shlex
 import subprocess
+import sys
 
 import pytest
 from tests.servers.model_server import ModelServer, Turn
@@ -85,11 +87,30 @@ async def test_a_model_of_a_server_is_chosen_from_the_list(halo: Halo, open_term
         assert server.requests[-1].body["model"] == "tiny-2"
 
 
+HISTORY = "\n# 2026-11-01\n+walk first\n\n# 2026-11-02\n+walk second\n"
+
+
+def test_up_pressed_before_the_screen_stands_waits_for_the_history_and_what_is_typed_then_comes_behind(
+    halo: Halo, open_terminal: Open
+) -> None:
+    halo.home.mkdir(parents=True, exist_ok=True)
+    history = halo.home / "prompt_history"
+    os.mkfifo(history)  # it is read as late as something is written
+    terminal = open_terminal().runs(f"sleep 0.5; {sys.executable} -m halocline -m {halo.script(HI)}")
+    terminal.types("draft").presses("Up").types(" now")
+    with history.open("w") as slow:
+        terminal.types(" and")
+        slow.write(HISTORY)
+    terminal.sees("❯ walk second now and", "· ask ·").presses("Up").sees("❯ walk first")
+    terminal.presses("Down", "Down").sees("❯ draft")
+    assert [event for event in halo.log() if isinstance(event, ev.TurnStarted)] == []
+
+
 def test_ctrl_r_pressed_at_the_first_frame_searches_what_was_typed_on_other_days_and_sends_nothing(
     halo: Halo, open_terminal: Open
 ) -> None:
     halo.home.mkdir(parents=True, exist_ok=True)
-    (halo.home / "prompt_history").write_text("\n# 2026-11-01\n+walk first\n\n# 2026-11-02\n+walk second\n")
+    (halo.home / "prompt_history").write_text(HISTORY)
     terminal = open_terminal().runs(shlex.join([*HALO, "-m", halo.script(HI)])).sees(HINT)
     terminal.presses("C-r").types("walk").presses("Enter", "Enter").types("more").sees(
         "Search prompts: walk", "· ask ·"

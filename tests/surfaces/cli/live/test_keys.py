@@ -16,6 +16,7 @@ from halocline.surfaces.terminal.application.terminal_keys import (
     find_escape_timeout,
     has_unambiguous_keys,
     list_sequences,
+    split_recall,
     teach_sequences,
 )
 
@@ -89,3 +90,20 @@ def test_a_paste_that_writes_an_end_of_its_own_sends_nothing() -> None:
 def test_enter_behind_a_paste_stays_a_key() -> None:
     waiting = deque([KeyPress(Keys.ControlM, "\r")])
     assert (take_rest_of_paste(waiting), len(waiting)) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "before", "keys"),
+    [
+        ("hello\r", "hello\r", ""),
+        ("\x12walk\rmore\r", "\x1b[200~more", "\x12walk"),
+        ("\x1b[A\r", "", "\x1b[A"),
+        ("draft\x1b[A\x1bOA now", "draft", "\x1b[A\x1bOA now"),
+        ("\x1b[A now\rmore\r", "", "\x1b[A now\x1b[200~\nmore\x1b[201~"),
+        ("\x1b[200~a\x1b[A", "\x1b[200~a\x1b[A", ""),
+    ],
+)
+def test_keys_that_ask_for_the_history_before_the_screen_stands_are_keys_and_send_nothing(
+    typed: str, before: str, keys: str
+) -> None:
+    assert split_recall(typed) == (before, keys)

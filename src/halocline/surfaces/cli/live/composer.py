@@ -38,7 +38,7 @@ from halocline.surfaces.terminal.composing.prompt import (
     may_be_key,
     signs_in,
 )
-from halocline.surfaces.terminal.composing.prompt_history import PromptHistory, is_provider
+from halocline.surfaces.terminal.composing.prompt_history import PromptHistory, fill_history, is_provider
 from halocline.surfaces.terminal.composing.slash_menu import Menu
 
 PICK_FIRST = "No provider has this name. Pick one; its key is asked for next."
@@ -119,13 +119,14 @@ class LiveComposer:
         """True once a program waits that may ask for a password: what is typed may be one, and shows nowhere."""
         self._redraw = redraw
         self.mentions = MentionedLine(self._look_up, redraw)
+        self._history = PromptHistory(
+            Home(home_folder(os.environ)).prompt_history,
+            self.chips,
+            lambda word: self._client is not None and is_provider(self._client, word),
+        )
         self.buffer = Buffer(
             multiline=True,
-            history=PromptHistory(
-                Home(home_folder(os.environ)).prompt_history,
-                self.chips,
-                lambda word: self._client is not None and is_provider(self._client, word),
-            ),
+            history=self._history,
             completer=DynamicCompleter(lambda: None if self.request else self._completer),
             complete_while_typing=Condition(self._may_complete),
             on_text_changed=lambda buffer: self._note_text(buffer.text),
@@ -152,6 +153,18 @@ class LiveComposer:
     @property
     def before_cursor(self) -> str:
         return self.buffer.document.text_before_cursor
+
+    def fill_history(self) -> None:
+        """Have earlier prompts at hand for the key that comes."""
+        fill_history(self.buffer, self._history)
+
+    def put_below(self, text: str) -> bool:
+        """Put a text below the earlier prompt that stands here, as if typed before it. False if none stands here."""
+        lines = self.buffer._working_lines
+        is_recalled = self.buffer.working_index < len(lines) - 1
+        if is_recalled:
+            lines[-1] = text
+        return is_recalled
 
     def insert(self, text: str) -> None:
         self.buffer.insert_text(text)

@@ -94,7 +94,12 @@ class LiveMode(ScreenView):
         keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
+        if not self._app.typed_before:
+            return self
         *sent, draft = split_typed(self._app.typed_before)
+        self._session.typed_at = time.monotonic()
+        if not sent and self._composer.put_below(draft):
+            return self
         since = self._composer.text  # the first keys that the screen itself read come behind those before it
         self._composer.clear()
         while sent and not self._composer.text:
@@ -103,8 +108,7 @@ class LiveMode(ScreenView):
         rest = "\n".join(filter(None, [*sent, draft]))  # behind what may be a key, Enter counts for nothing
         self._composer.insert(f"\n{rest}" if self._composer.text and rest else rest)
         self._composer.insert(since)
-        if self._app.typed_before:
-            self._session.typed_at = time.monotonic()
+        self._composer.fill_history()  # a search may have begun
         return self
 
     async def __aexit__(
@@ -286,6 +290,7 @@ class LiveMode(ScreenView):
 
     def _before_key(self) -> None:
         self._session.notice = ""
+        self._composer.fill_history()
         if (card := self._session.card) and (held := card.release()):
             self._composer.insert(held)
         self._had_text = bool(self._composer.text)

@@ -29,7 +29,7 @@ from halocline.surfaces.terminal.application.terminal_keys import (
     bind_unused_keys,
     find_escape_timeout,
     has_unambiguous_keys,
-    split_search,
+    split_recall,
     teach_sequences,
 )
 from halocline.surfaces.terminal.application.terminal_state import TerminalState, let_signals_arrive
@@ -89,7 +89,7 @@ class LiveApplication:
     ) -> None:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
         self.terminal.quieten()
-        self.typed_before, search = split_search(self.terminal.read_typed())
+        recall = self._read_typed()
         if self._first:
             self._first.erase()
         if self._has_unambiguous_keys:
@@ -108,7 +108,7 @@ class LiveApplication:
             include_default_pygments_style=False,
             max_render_postpone_time=None,
             terminal_size_polling_interval=None,
-            input=self._open_keyboard(search),
+            input=self._open_keyboard(recall),
             output=self._output,
         )
         if not self._full_screen:
@@ -227,6 +227,12 @@ class LiveApplication:
         self._timer = None
         self._before_frame()
         self.redraw()
+
+    def _read_typed(self) -> str:
+        """Read what was typed before. Return the part that the screen reads as keys; in a full screen, keys decide."""
+        typed = self.terminal.read_typed()
+        self.typed_before, recall = (typed, "") if self._full_screen else split_recall(typed)
+        return recall
 
     def _open_keyboard(self, typed: str) -> Vt100Input:
         """Open standard input for keys, after those `typed` before; ask the terminal for the color behind the text."""

@@ -41,13 +41,21 @@ def bind_unused_keys(suspend: Callable[[], Awaitable[None]]) -> KeyBindings:
     return bindings
 
 
-def split_search(typed: str) -> tuple[str, str]:
-    """Take the search of Ctrl-R, up to Enter, out of keys typed before a screen stood. What is behind it is a draft."""
-    before, ctrl_r, after = typed.partition("\x12")
-    search = re.match(r"[^\x00-\x07\x0a-\x11\x13-\x1f]*", after)
-    behind = after[search.end() :].strip("\r\n") if search else ""
-    kept = f"{before}\x1b[200~{behind}" if behind else before
-    return (kept, ctrl_r + search[0]) if search and "\x1b[200~" not in before else (typed, "")
+_RECALL = re.compile(r"(\x12|\x1b[\[O]A)(?:\x1b[\[O][AB]|[^\x00-\x07\x0a-\x11\x13-\x1f])*")
+
+
+def split_recall(typed: str) -> tuple[str, str]:
+    """Take Ctrl-R or Up, with what is typed behind it up to Enter, out of keys typed before a screen stood.
+
+    The screen reads it as keys. What is behind Enter is a draft: no one has seen the prompt that it would send.
+    """
+    found = _RECALL.search(typed)
+    if found is None or "\x1b[200~" in typed[: found.start()]:
+        return typed, ""
+    before, keys, behind = typed[: found.start()], found[0], typed[found.end() :].strip("\r\n")
+    if behind and found[1] != "\x12":
+        return before, f"{keys}\x1b[200~\n{behind}\x1b[201~"
+    return (f"{before}\x1b[200~{behind}" if behind else before), keys
 
 
 def has_unambiguous_keys() -> bool:
