@@ -153,7 +153,7 @@ class Bench:
                     else:
                         await fill_disk(self._halo.home, self._random.uniform(0.2, 1.0))
             out, err = await asyncio.wait_for(reading, 300)
-            if process.returncode in (0, 1) and out and (report := json.loads(out))["ended"] == ITEMS:
+            if process.returncode in (0, 1) and out and (report := json.loads(out)).get("ended") == ITEMS:
                 return {line["id"]: self._read_line(line) for line in report["lines"]}
             assert self.faults or most, err.decode()
 
