@@ -362,13 +362,13 @@ async def test_an_item_that_began_and_cannot_be_opened_now_keeps_its_task(bench,
 
 
 class FullAtFirst(LocalPlaces):
-    """Places on a disk that has no room for the first one."""
+    """Places on a disk that has no room the first `times`."""
 
-    is_full = True
+    times = 2
 
     async def _open(self, standing, kind):
-        if self.is_full:
-            self.is_full = False
+        if self.times:
+            self.times -= 1
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return await super()._open(standing, kind)
 
@@ -379,7 +379,7 @@ async def test_an_item_whose_place_finds_no_room_on_the_disk_has_no_end_and_pass
     with Queue(bench.records) as queue:
         await queue.add([item(accept=PASSES)])
         await bench.build(queue, places=places).run()
-        assert queue.items["one"].outcome is None
+        assert (places.times, queue.items["one"].outcome) == (0, None)
         await bench.build(queue, places=places).run()
         assert queue.items["one"].outcome.ending is Ending.PASSED
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.batch.accept_files import copy_over
+from halocline.batch.accept_files import bring_files
 from halocline.batch.items import LIMITS, Item
 from halocline.batch.places import Place, Places
 from halocline.batch.purse import Purse
@@ -39,6 +39,8 @@ ENDING = 20.0
 """Seconds that what a task left running has to end."""
 OUTPUT_SHOWN = 4_000
 """Characters of the acceptance command's output that are kept: the last ones."""
+AGAIN = 1.0
+"""Seconds until a place that could not be made is tried again, once."""
 THREADS = 32
 """Threads of a process that wait for disks; each step of a task has its log synced."""
 GARBAGE = 20_000, 10
@@ -191,7 +193,19 @@ class Worker:
                 await self._places.remove(standing, place)
 
     async def _open_place(self, standing: Standing) -> Place | None:
-        """Return the place of an item; None if the batch stops first. Raises HaloclineError."""
+        """Return the place of an item; None if the batch stops first. Raises HaloclineError.
+
+        It is tried twice: what has no room, no memory or no process may have it a moment later.
+        """
+        try:
+            return await self._try_place(standing)
+        except UsageError:
+            raise
+        except HaloclineError:
+            await asyncio.sleep(AGAIN)
+            return await self._try_place(standing)
+
+    async def _try_place(self, standing: Standing) -> Place | None:
         if self.is_stopping:
             return None
         opening = asyncio.ensure_future(self._places.open(standing))
@@ -314,7 +328,7 @@ class Worker:
         """Run the acceptance command where the task's commands run, in their sandbox. Raises HaloclineError."""
         await _end_jobs(client, task)
         if item.accept_files:
-            await self._bring_files(Path(item.accept_files), place)
+            await bring_files(Path(item.accept_files), place)
         after = client.state(task).seq
         client.send(cmd.RunCommand(task=task, command=item.accept, as_task=True))
         self._accepting[item.id] = f"!{client.state(task).user_commands.started}"
@@ -337,18 +351,6 @@ class Worker:
     def _stop_acceptance(self, id: str) -> None:
         client, task = self.tasks[id]
         client.send(cmd.StopCommand(task=task, run=self._accepting[id]))
-
-    async def _bring_files(self, files: Path, place: Place) -> None:
-        """Copy the files of the acceptance over the result. Raises HaloclineError."""
-        try:
-            if place.host and place.host.files:
-                for path in await asyncio.to_thread(lambda: [one for one in files.rglob("*") if one.is_file()]):
-                    data = await asyncio.to_thread(path.read_bytes)
-                    await place.host.files.write(place.folder / path.relative_to(files), data)
-            else:
-                await asyncio.to_thread(copy_over, files, place.folder)
-        except OSError as error:
-            raise HaloclineError(f"{files} could not be copied to {place.folder}: {error}.", "Look at both.") from error
 
 
 def read_cost(client: Client, task: str) -> float | None:

@@ -159,6 +159,7 @@ class Bench:
 
     def _read_line(self, line: dict[str, Any]) -> tuple[object, ...]:
         outcome = line["outcome"]
+        assert line["task"], line
         log = self._halo.home / "tasks" / line["task"] / codec.LOG_NAME
         assert_sound([codec.decode(event) for event in log.read_bytes().splitlines()])
         patch = Path(outcome["result"]).read_text() if outcome.get("result") else ""
