@@ -1,5 +1,5 @@
 // The home view: the composer, the folder and recent tasks. On a first visit, setup comes first.
-import { classes, html, signal, useEffect, useState } from '../lib/ui.js'
+import { classes, html, signal, useEffect } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
 import { post } from '../state/outbox.js'
 import { choice, go, history, openSheet, usual } from '../state/store.js'
