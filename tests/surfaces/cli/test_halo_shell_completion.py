@@ -20,7 +20,7 @@ CASES = {
     "run --effort lo --output-f": {"--output-format"},
     "-p --input-format ": {"text", "stream-json"},
     "completion ": {"bash", "zsh", "fish"},
-    "tasks list --status re": {"refused", "refusal"},
+    "tasks list --status re": {"refused", "refusal", "rewound"},
     "fix the tests run --mod": {"--model", "--models", "--mode"},
     "run -C fo": {"folder"},
     "run --image fo": {"folder", "for.png"},
