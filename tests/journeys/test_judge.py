@@ -249,5 +249,6 @@ async def test_a_verdict_in_flight_does_not_outlive_the_persons_no(journey, chan
         return None
 
     await journey.run(write(), DONE, options=WATCHED, answer=answer, judge=judge_saying(journey, YES))
-    assert verdicts(journey) == [(False, "the mode or the permissions changed meanwhile")]
+    late = (False, "the mode or the permissions changed meanwhile")
+    assert verdicts(journey) in ([late], [])  # none if the change ended the question before the verdict came
     assert not (journey.workspace / "made.txt").exists()
