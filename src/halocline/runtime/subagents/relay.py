@@ -22,6 +22,7 @@ class Relay:
     def __init__(self, parent: Task, child: Task, name: str) -> None:
         self._parent = parent
         self._child = child
+        self._inbox = child.inbox  # an answer may come when the child has let go of it
         self._name = name
         self._asking: dict[str, asyncio.Task[None]] = {}
 
@@ -35,7 +36,7 @@ class Relay:
                     self._resolve(shown, event.decision, by, client=event.client)
                 self._parent.inbox.end_unanswered(self._name_in_parent(request))
             case ev.QuestionAsked(request=request):  # at a limit: that of its parent asks
-                self._child.inbox.end_unanswered(request)
+                self._inbox.end_unanswered(request)
 
     def close(self) -> None:
         """Do nothing: its end waits for `end`."""
@@ -64,7 +65,7 @@ class Relay:
             if hooks := self._parent.host.hooks:
                 hooks.waits("permission_prompt", f"{shown.agent}: {shown.title}")
             answer = await decision.arrives()
-        inbox, request = self._child.inbox, asked.request
+        inbox, request = self._inbox, asked.request
         if not self._find_shown(request):  # it was decided elsewhere
             return
         match answer:
