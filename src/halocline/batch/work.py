@@ -195,12 +195,10 @@ class Worker:
     async def _open_place(self, standing: Standing) -> Place | None:
         """Return the place of an item; None if the batch stops first. Raises HaloclineError.
 
-        It is tried twice: what has no room, no memory or no process may have it a moment later.
+        It is tried twice: what finds no room, or a git of a killed process that still works, may not a moment later.
         """
         try:
             return await self._try_place(standing)
-        except UsageError:
-            raise
         except HaloclineError:
             await asyncio.sleep(AGAIN)
             return await self._try_place(standing)
