@@ -24,7 +24,7 @@ _CALLS = re.compile(
     r"|^[ \t]*/(?=[a-z])|\[(?=(?:skip|no|ci|actions)[ -])",
     re.MULTILINE | re.IGNORECASE,
 )
-"""What calls people, names issues, which a merge may close, is a command to GitLab, or keeps checks from running."""
+"""Text that calls people, names issues, which a merge may close, commands GitLab, or keeps checks from running."""
 _BREAK = "\N{ZERO WIDTH NON-JOINER}"
 
 

@@ -10,7 +10,7 @@ _ENDS = (
     *(ev.StepStarted, ev.TextDelta, ev.ThinkingDelta, ev.ToolCallDelta),
     *(ev.AssistantMessageCompleted, ev.TurnEnded),
 )
-"""What tells that a request waits no more; other events, of a checkpoint say, come while it waits."""
+"""Events that end a wait. Others, such as those of a checkpoint, come during it."""
 
 
 class Waits:

@@ -195,7 +195,7 @@ class Worker:
     async def _open_place(self, standing: Standing) -> Place | None:
         """Return the place of an item; None if the batch stops first. Raises HaloclineError.
 
-        It is tried twice: what finds no room, or a git of a killed process that still works, may not a moment later.
+        It is tried twice: a moment later there may be room on the disk, or the git of a killed process has ended.
         """
         try:
             return await self._try_place(standing)

@@ -71,7 +71,7 @@ class Log(Stream):
         except OSError as error:
             lock.give_back(self._lock)
             raise _not_opened(folder, error) from error
-        if not goes_on and not has_beginning(self.path):
+        if not goes_on and _whole_and_torn(self._file)[0] == 0:
             os.ftruncate(self._file, 0)  # a start was cut in its first line
         self._reply = RunningReply(folder)
         self._synced = 0
@@ -222,7 +222,7 @@ def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
 
 
 def has_beginning(path: Path) -> bool:
-    """True if a log has a whole event: the start of its task was not cut before."""
+    """True if a log has its first event whole, so that its task can be resumed."""
     with suppress(OSError), path.open("rb") as file:
         return file.readline().endswith(b"\n")
     return False

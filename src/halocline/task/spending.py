@@ -139,7 +139,7 @@ class Spending:
 
     @property
     def _root(self) -> "Spending":
-        return self._root_above or self  # not kept: a cycle would hold the whole task until a look for cycles
+        return self._root_above or self  # stored, `self` would be a cycle that keeps the whole task
 
     def take_places(self, count: int, most: int) -> bool:
         """Count sub-agents of the whole tree that are about to run; False, and none counts, if they are too many."""

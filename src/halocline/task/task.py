@@ -135,18 +135,18 @@ class Task:
         self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
-        """Close all parts, also if one fails, and let go of them: the log and the state are what is left.
+        """Close all parts, even if one fails, then drop them: only the log and the state stay.
 
-        Parts know `emit`, and so the task. Where many tasks end, that must not wait for the collector of cycles.
+        They hold `emit`, and so the task: a garbage collection of many ended tasks would stop the event loop.
         """
         async with AsyncExitStack() as parts:
-            parts.callback(self._let_go)
+            parts.callback(self._drop_parts)
             parts.callback(self.log.close)
             for part in (self.model, self.host, self.checkpoints):
                 parts.push_async_callback(part.close)
             await wait_at_most(CLOSING_GRACE, self.checkpoints.settle())
 
-    def _let_go(self) -> None:
+    def _drop_parts(self) -> None:
         for part in vars(self).keys() - {"log", "state"}:
             delattr(self, part)
 

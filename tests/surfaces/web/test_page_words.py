@@ -10,6 +10,8 @@ from tests.tables import for_each
 import halocline
 from halocline.client.models import ModelConnection
 from halocline.protocol.errors import UsageError
+from halocline.protocol.messages import CONTINUE
+from halocline.protocol.state.state import CARRY_ON
 from halocline.surfaces.rows.kinds import ErrorRow, NoticeRow
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.page_words import PLACES, tell_answer, tell_page, tell_row
@@ -99,3 +101,8 @@ def test_requests_and_rows_are_told_in_these_words() -> None:
     assert notice == NoticeRow("To go on, raise it with the setting max_steps.")
     row = tell_row(ErrorRow("model", "No.", "Check the model name (-m) and the base URL."))
     assert row == ErrorRow("model", "No.", "Check the name of the model and the base URL.")
+
+
+def test_a_task_is_continued_by_the_same_note_from_the_page_and_the_board() -> None:
+    queue = (ROOT / "surfaces/web/static/js/state/queue.js").read_text()
+    assert f"type: 'note', text: '{CARRY_ON}', source: '{CONTINUE}'" in queue

@@ -30,7 +30,7 @@ class BackgroundReading:
         self._reading: asyncio.Task[None] | None = None
 
     def begin(self, late: TakesLong, caught_up: Callable[[], None], failed: Callable[[Exception], None]) -> None:
-        """Read what was left, then call `caught_up`, or `failed`. Raises CheckpointsOff if that never ends."""
+        """Read what was left, then call `caught_up`, or `failed`. Raises CheckpointsOff if called too often."""
         self._times += 1
         if self._times > _MOST:
             raise CheckpointsOff(late.text, late.hint)

@@ -109,7 +109,7 @@ class LazySubagents:
     async def close(self) -> None:
         if "_subagents" in self.__dict__:
             await self._subagents.close()
-        self.__dict__.pop("_build", None)  # it knows the task that has these
+        self.__dict__.pop("_build", None)  # it refers to the task, which would be a cycle
 
     @cached_property
     def _subagents(self) -> "Subagents":

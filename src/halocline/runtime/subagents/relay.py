@@ -22,7 +22,7 @@ class Relay:
     def __init__(self, parent: Task, child: Task, name: str) -> None:
         self._parent = parent
         self._child = child
-        self._inbox = child.inbox  # an answer may come when the child has let go of it
+        self._inbox = child.inbox  # kept here: an answer may come after the child was closed
         self._name = name
         self._asking: dict[str, asyncio.Task[None]] = {}
 
